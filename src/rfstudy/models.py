@@ -80,6 +80,8 @@ def message_of(error: dict) -> str:
             return f"{value} has a value twice"
         case "model_type" | "dict_type" | "model_attributes_type":
             return f"must be a mapping from keys to values, not {value}"
+    if error["input"] is None:
+        return "null has nothing to remove here: give a value, or leave the key out"
     return f"{value}: {error['msg'][:1].lower()}{error['msg'][1:]}"
 
 

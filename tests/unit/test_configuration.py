@@ -83,6 +83,13 @@ EDITS = [
     ("{method: orf}", "{method: rff}", ".methods: rff is listed twice with the same variant ''; name variants (var"),
     (TITLE, f"{TITLE}\n  shard_by: [experiment, method]", ".shard_by: must be a beginning of experiment, dataset"),
     (TITLE, f"{TITLE}\n  steps: [{{name: a}}, {{name: a}}]", ".steps[1].name: 'a' is there twice"),
+    ("{method: orf}", "{method: orf, draw: 1, draws: [0]}", ".methods[1].draw: an entry has one draw, or a list of "),
+    ("{method: orf}", "{method: orf, datasets: {eeg: {sweep: {values: [1]}}}}", ".methods[1].datasets.eeg.sweep: the "),
+    ("{method: orf}", "{method: orf, only_sizes: [3d]}", ".methods[1].only_sizes: there is no size '3d'; known are 2d"),
+    ("[minmax]}", "[minmax], only_sizes: {rff: [3d]}}", ".datasets.eeg.only_sizes.rff: there is no size '3d'; known"),
+    (TITLE, f"{TITLE}\n  time: {{sizes: [2d, 1000]}}", ".time.sizes: there is no size '1000'; known are 2d"),
+    ("[minmax]}", "[minmax], sizes: null}", ".datasets.eeg.sizes: null cannot remove what every grid has"),
+    (TITLE, f"{TITLE}\n  repeats: null", ".repeats: null has nothing to remove here: give a value, or leave the key "),
 ]  # fmt: skip
 
 #: Edits of the experiment of a kind that brings its own keys.
@@ -172,6 +179,11 @@ def test_a_preset_runs_less_of_an_experiment_and_not_of_those_that_extend_it(tmp
 
 
 TASK = {"n": 100, "d": 5, "n_train": 50, "n_test": 50, "split": "half", "target": "binary"}
+OF_RULE = {"bandwidth": {"grid": [{"factor": 2}], "tune_per": "cell"}}
+OF_ALL = {"method": {"method": "rff"}, "options": {"grid": {"rff": [{"layout": "phase"}]}, "tune_per": "size"}}
+OF_ALL = {"methods": [{"method": "rff"}, {"method": "nystroem"}], "search": OF_ALL}
+OF_ENTRIES = {"bandwidth": None, "methods": [{"method": "rff", "length_scale": 2}]}
+OF_ENTRIES["search"] = {"method": {"method": "rff"}, "penalty": {"tune_per": "size"}}
 LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
 
 
@@ -204,6 +216,13 @@ LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
             ".datasets.made.search.learner: there is no learner 'svm' here; known are ridge; add it under learners, or",
         ),
         ({"kernel": {"name": "gaussian", "length_scale": 2}}, ".datasets.made: has a length scale in kernel and in ba"),
+        ({"split": {"folds": "blocks"}}, ".datasets.made.split: only the rules blocks, first_blocks, last_blocks, bl"),
+        ({"split": {"rule": "blocks", "n_blocks": 6, "folds": "blocks"}}, ".learners.ridge.n_folds: 4 folds of 3 trai"),
+        ({"search": OF_RULE}, ".datasets.made: search.bandwidth.grid[0]: factor: unknown key; known are length_sca"),
+        (OF_ALL, ".datasets.made: search.options is shared with nystroem, which cannot take them: unk"),
+        ({"draws": 2, "methods": [{"method": "rff", "draw": 1}]}, ".datasets.made: has draws and an entry with draws "),
+        ({"search": {"size": {"values": 3, "multiples_of_d": 1}}}, ".datasets.made: search.size must be one size: ei"),
+        (OF_ENTRIES, ".datasets.made: search.method: rff needs a length_scale, as the methods have"),
         ({"scores": ["mse"]}, ".datasets.made.scores: 'mse' is no metric of a binary target; known are accuracy_"),
         ({"bandwidth": None}, ".datasets.made: states no length scale, no bandwidth rule and no grid to search it in"),
     ],

@@ -32,11 +32,6 @@ def has_gradient(variant):
 DRAWN = [variant for variant in VARIANTS if has_gradient(variant)]
 
 
-def of_another_library(array):
-    """An array that has nothing but the protocol by which libraries share memory."""
-    return SimpleNamespace(__dlpack__=array.__dlpack__, __dlpack_device__=array.__dlpack_device__)
-
-
 @every_map
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_a_tensor_gives_a_tensor_with_the_same_bits(variant, dtype):
@@ -44,7 +39,9 @@ def test_a_tensor_gives_a_tensor_with_the_same_bits(variant, dtype):
     X, y = data(dtype=dtype)
     fitted_on_tensors = build(variant).fit(torch.from_numpy(X), torch.from_numpy(y))
     np.testing.assert_array_equal(fitted_on_tensors.transform(X), expected)
-    for given in (torch.from_numpy(X), of_another_library(X)):
+    # it has nothing but the protocol by which libraries share memory
+    of_another_library = SimpleNamespace(__dlpack__=X.__dlpack__, __dlpack_device__=X.__dlpack_device__)
+    for given in (torch.from_numpy(X), of_another_library):
         features = phi.transform(given)
         assert isinstance(features, torch.Tensor)
         np.testing.assert_array_equal(features.numpy(), expected)

@@ -7,8 +7,6 @@ import verdict_rows
 from rfstudy import tidy
 from rfstudy.report.aggregate import select
 
-ROUNDS = 5
-
 #: The printed numbers as rows of the tidy table.
 PRINTED = select(report_rows.context_of([]).published, experiment="Table IX").to_dict("records")
 
@@ -24,7 +22,7 @@ def as_measured(dataset="mnist8m", factors=None):
         factor = (factors or {}).get((row["method"], row["kernel"], row["metric"]), 1.0)
         own = verdict_rows.row(row["metric"], row["value"] * factor, experiment="survey-million-code", **shared)
         is_time = row["metric"] == "time_total_s"
-        rows += [own | of_rounds | {"at": i} for i in range(ROUNDS)] if is_time else [own]
+        rows += [own | of_rounds | {"at": i} for i in range(5)] if is_time else [own]
     return rows
 
 

@@ -11,8 +11,6 @@ ROW = {
     "n_train": 7490, "n_test": 7490, "status": "ok", "value": 80.0, "learner": "ridge", "repeat": 0,
 }  # fmt: skip
 
-PER_METHOD = "{} tuned per data set, method and size, for all repeats, on {}."
-
 
 def notes_on(*rows):
     return notes(tidy.frame([ROW | row for row in rows]), {"paper": "survey"}, Context(tidy.frame([]), {}, {}))
@@ -43,7 +41,7 @@ def test_what_was_tuned_of_a_map_is_what_the_sizes_of_an_entry_differ_in(one, ot
         | {key: values[i] for key, values in columns.items()}
         for i, (size, own) in enumerate(((10, one), (20, other)))
     ]
-    assert notes_on(*rows) == [PER_METHOD.format(tuned, "the first repeat")]
+    assert notes_on(*rows) == [f"{tuned} tuned per data set, method and size, for all repeats, on the first repeat."]
 
 
 @pytest.mark.parametrize(

@@ -30,11 +30,6 @@ def panel_of(rows, **panel):
     return report_rows.picture(spec, rows)
 
 
-def whiskers(ax):
-    """The ends (n, 2) of the error bars of a panel."""
-    return np.array([segment[:, 1] for segment in ax.collections[0].get_segments()])
-
-
 def falling(factor, n=3):
     """Errors of five sizes and n repeats that fall with the size."""
     noise = np.exp(0.01 * np.random.default_rng(int(1000 * factor)).standard_normal((5, n)))
@@ -56,7 +51,8 @@ def test_differences_are_paired_by_repeat():
     gap = values["orf"] - values["rff"]
     np.testing.assert_allclose(ax.lines[0].get_ydata(), gap.mean(axis=1), rtol=1e-10)
     mean, spread = gap.mean(axis=1), gap.std(axis=1, ddof=1)
-    np.testing.assert_allclose(whiskers(ax), np.stack([mean - spread, mean + spread], axis=1), rtol=1e-10)
+    whiskers = np.array([segment[:, 1] for segment in ax.collections[0].get_segments()])
+    np.testing.assert_allclose(whiskers, np.stack([mean - spread, mean + spread], axis=1), rtol=1e-10)
     # the baseline is the line at zero
     assert ax.lines[1].get_ydata() == [0.0, 0.0]
     assert [text.get_text() for text in picture.figure.legends[0].get_texts()] == ["RFF", "ORF"]

@@ -55,6 +55,9 @@ def test_the_preset_lies_under_the_search_over_the_learners_and_under_the_time()
     assert toy["time"] == preset["time"] | {"rounds": 4}
     assert selected(preset, search={"penalty": {"tune_per": "cell"}})["search"]["penalty"] == {"tune_per": "cell"}
     assert "time" not in selected(preset)
+    # a null on a data set removes the experiment's search there, and leaves the preset's
+    toy = selected(preset, search={"max_rows": 10}, datasets={"made": {"search": None}})
+    assert plan.on_dataset(toy, "made")["search"] == preset["search"]
 
 
 def test_what_a_preset_says_of_the_learners_of_one_experiment_goes_over_what_it_says_of_all():
@@ -93,6 +96,10 @@ def test_sizes_that_were_asked_for_up_to_the_largest_multiple():
     assert on_made() == {"multiples_of_d": [2, 8]}
     assert on_made(largest_multiple_of_d=4) == {"multiples_of_d": [2]}
     assert on_made(only_sizes=["8d"]) == {"multiples_of_d": [8]}
+    # a null removes the sizes of one rule there, and nothing is left if no entry runs at what is left
+    own = of | {"datasets": {"made": {"sizes": {"values": None}}}, "methods": [{"method": "rff", "only_sizes": ["2d"]}]}
+    assert on_made(only_sizes=["2d"]) == {"multiples_of_d": [2]}
+    assert selected({"only_sizes": ["4d"]}, **own) == {}
 
 
 def test_a_run_of_some_kernels_chooses_nothing_for_the_others():

@@ -233,12 +233,9 @@ def test_a_map_that_does_not_exist_has_no_rows_and_stops_nobody(machine):
     assert sorted(row["method"] for row in rounds.best_of(1, 0)) == ["A", "A", "C", "C"]
 
 
-BURN = "while True: pass"
-
-
 def test_a_process_that_burns_the_processor_is_noticed(capsys):
     """The one test with real clocks and loads; that an idle machine is none cannot be asked of a machine of others."""
-    process = subprocess.Popen([sys.executable, "-c", BURN])
+    process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         work = Timed({"method": "A", "variant": ""}, {}, {"draw": lambda: sum(range(200_000))})
         rows = Rounds([work], 1, SHORTEST).best_of(2, 5)

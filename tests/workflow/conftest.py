@@ -117,10 +117,6 @@ class Workspace:
         done = self.snakemake(*arguments, "--logger", "rfstudy", check=check)
         return (done.stdout + done.stderr).splitlines()
 
-    def last_log(self) -> str:
-        """Return what Snakemake wrote into its own log in its last run."""
-        return max((self.folder / ".snakemake/log").glob("*.log")).read_text(encoding="utf-8")
-
     def run(self, *arguments, check=True, **environment):
         """Run Python here; with ``check`` a failure shows its output and the logs of jobs."""
         done = subprocess.run(
@@ -168,5 +164,5 @@ def finished(new_workspace):
     space.small = SMALL
     space.arguments = ("--config", *SMALL, "only_datasets=magic04,eeg", "shard_by=[experiment, dataset]")
     space.console = space.with_console("--cores", "2", *space.arguments)
-    space.log = space.last_log()
+    space.log = max((space.folder / ".snakemake/log").glob("*.log")).read_text(encoding="utf-8")
     return space

@@ -22,9 +22,9 @@ from rfstudy.data.tasks import without
 from rfstudy.fields import FORM_OF_NAME, NAME, listed
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.models import problems_of, suggestion
-from rfstudy.planning.models import entries_with_steps, problems_of_experiment, with_steps
+from rfstudy.planning.models import entries_with_steps, problems_of_experiment, with_steps, without_nulls
 from rfstudy.planning.plan import on_dataset
-from rfstudy.planning.problems import problems_on_datasets
+from rfstudy.planning.problems import problems_of_sizes, problems_on_datasets
 from rfstudy.planning.settings import Method, Settings
 from rfstudy.study.job import merge, own_kernel, sizes, spread, wanted_sizes
 from rfstudy.study.kinds.registry import KINDS
@@ -254,7 +254,9 @@ def load_experiments(config_dir: Path, datasets=None) -> dict[str, dict]:
     the experiment that states it.
     """
     files, raw, resolved = resolved_experiments(config_dir)
-    found = {name: problems_of_experiment(experiment, datasets) for name, experiment in resolved.items()}
+    found = {name: problems_of_experiment(each, datasets) for name, each in resolved.items()}
+    for name in (name for name in resolved if not found[name]):
+        found[name] = problems_of_sizes(resolved[name], size_labels([resolved[name]]))
     stop_at(lines_of(found, files, raw))
     return {name: with_steps({"name": name, **experiment}) for name, experiment in resolved.items()}
 
@@ -360,17 +362,27 @@ def selected(experiments: dict[str, dict], settings: dict) -> dict[str, dict]:
         experiment = restricted(with_preset(experiment, settings), settings)
         # a user who asks for data sets does not ask for an experiment without any
         wants_data = KINDS[experiment["kind"]].needs_data or bool(settings["only_datasets"])
-        left = size_lists(experiment)
-        has_sizes = not left or any(any(of.values()) for of in left)
-        if experiment["methods"] and has_sizes and (experiment["datasets"] or not wants_data):
+        if experiment["methods"] and has_sizes(experiment) and (experiment["datasets"] or not wants_data):
             chosen[name] = experiment
     return chosen
+
+
+def has_sizes(experiment: dict) -> bool:
+    """Return whether an entry of an experiment runs at a size, if its kind has sizes. A data set without any size is
+    no reason to leave the experiment out: it is reported later.
+    """
+    left = size_lists(experiment)
+    if not any(any(of.values()) for of in left):
+        return not left
+    there = (on_dataset(experiment, dataset) for dataset in experiment["datasets"])  # most often the first decides
+    pairs = (({label for _, label in sizes(own["sizes"], 1)}, filter(None, own["methods"])) for own in there)
+    return any(not at or any(at & {*entry.get("only_sizes", at)} for entry in entries) for at, entries in pairs)
 
 
 def size_lists(experiment: dict) -> list[dict]:
     """Return the sizes of an experiment, and those for single data sets."""
     everywhere = [experiment, *(own or {} for own in experiment.get("datasets", {}).values())]
-    return [each["sizes"] for each in everywhere if "sizes" in each]
+    return [without_nulls(each["sizes"]) for each in everywhere if "sizes" in each]
 
 
 def size_labels(experiments: Iterable[dict]) -> set[str]:
@@ -388,7 +400,7 @@ def check_selection(chosen: dict[str, dict], settings: dict) -> None:
         "only_sizes": size_labels(everywhere),
     }
     given = " ".join(f"{key}={','.join(settings[key])}" for key in SELECTIONS if settings[key])
-    under = f"under {given} and the preset {settings['preset']}"
+    under = f"under {given} and the preset {settings['preset']}" if given else f"under the preset {settings['preset']}"
     absent = [(key, each) for key in SELECTIONS for each in settings[key] if each not in present[key]]
     problems = [f"{key}: {each!r}: nothing is left of it {under}" for key, each in absent]
     stop_at(problems or ([] if chosen else [f"there is nothing to do {under}"]))
@@ -408,6 +420,11 @@ def with_preset(experiment: dict, settings: dict) -> dict:
         for name in (name for name, each in datasets.items() if each and each.get("learners")):
             on_it = with_own(options, of_datasets.get(name) or {})
             datasets[name] = datasets[name] | {"learners": overridden(datasets[name]["learners"], on_it)}
+        for name in (name for name, each in datasets.items() if each and "search" in each and each["search"] is None):
+            # null removes the experiment's own search, and leaves the preset's
+            datasets[name] = datasets[name] | {
+                "search": dict.fromkeys(experiment.get("search", {})) | settings["search"]
+            }
         search = merge(settings["search"], experiment.get("search", {}))
         of_preset = {"search": search, "learners": overridden(learners, options), "datasets": datasets}
     if "time" in experiment:
@@ -441,7 +458,9 @@ def restricted(experiment: dict, settings: dict) -> dict:
         result["search"] = result["search"] | {"method": standing}
     for own in (result, *kept.values()):
         if "sizes" in own:
-            own["sizes"] = wanted_sizes(own["sizes"], settings["largest_multiple_of_d"], settings["only_sizes"])
+            stated = without_nulls(own["sizes"])  # null removes sizes of the experiment on a data set
+            wanted = wanted_sizes(stated, settings["largest_multiple_of_d"], settings["only_sizes"])
+            own["sizes"] = own["sizes"] | wanted
     if "sizes" in result and settings["only_sizes"]:
         result["datasets"] = {name: kept[name] for name in kept if any(on_dataset(result, name)["sizes"].values())}
     return result
@@ -458,7 +477,8 @@ def with_fewer_values(document, number: int | None, key: str = ""):
         return document
     if key in ("bandwidth", "options") and "grid" in document:
         grid = document["grid"]
-        by_map = {method: spread(tried, number) for method, tried in grid.items()} if isinstance(grid, dict) else None
+        of = grid if isinstance(grid, dict) else {}
+        by_map = {method: tried and spread(tried, number) for method, tried in of.items()}  # null removes a map's
         return document | {"grid": by_map or spread(grid, number)}
     return {name: with_fewer_values(value, number, name) for name, value in document.items()}
 

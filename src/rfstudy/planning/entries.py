@@ -270,7 +270,11 @@ class Entry(EntryOrStep, Change):
 
     @model_validator(mode="after")
     def check_own_options(self, info: ValidationInfo):
-        """Check the options of the map, wherever the entry states some."""
+        """Check the options of the map, wherever the entry states some, and its sweep and draws."""
+        if self.draw and self.draws:
+            refuse([(("draw",), "an entry has one draw, or a list of draws: keep one of them")])
+        swept = [] if self.sweep else [name for name, own in (self.datasets or {}).items() if own and own.sweep]
+        refuse([(("datasets", name, "sweep"), "the entry has no sweep whose values it could change") for name in swept])
         given = [(("options",), self.method, self.options)]
         by_dataset = {name: own.options for name, own in (self.datasets or {}).items() if own}
         given += [(("datasets", name, "options"), self.method, options) for name, options in by_dataset.items()]

@@ -336,14 +336,21 @@ def problems_of_experiment(experiment: dict, datasets=None) -> list[str]:
     context = {"options": own.options, "one_kernel": bool(own.grid), "timed": own.timed, "datasets": datasets}
     model = (OnDataWithGrid if own.needs_data else WithGrid) if own.grid else AccuracyGrid
     # a null removes a key when the data set's own keys override the experiment
-    stated = experiment.get("datasets")
+    stated, removed = experiment.get("datasets"), []
     if isinstance(stated, dict):
         experiment = experiment | {"datasets": {key: without_nulls(each) for key, each in stated.items()}}
-    return problems_of(model, experiment, **context) or [
-        f".methods: {method} is listed twice with the same variant {variant!r}; name variants (variant: <name>)"
-        for method, variant, _ in listed_twice([entry for _, entry in entries_with_steps(experiment)])
-        if variant not in [step["name"] for step in experiment.get("steps", [])]
-    ]
+        needed = [key for key, field in model.model_fields.items() if field.is_required()]
+        of_datasets = [(name, key) for name, each in stated.items() if isinstance(each, dict) for key in needed]
+        removed = [pair for pair in of_datasets if stated[pair[0]].get(pair[1], "") is None]
+    return (
+        [f".datasets.{name}.{key}: null cannot remove what every {kind} has" for name, key in removed]
+        or problems_of(model, experiment, **context)
+        or [
+            f".methods: {method} is listed twice with the same variant {variant!r}; name variants (variant: <name>)"
+            for method, variant, _ in listed_twice([entry for _, entry in entries_with_steps(experiment)])
+            if variant not in [step["name"] for step in experiment.get("steps", [])]
+        ]
+    )
 
 
 def with_steps(experiment: dict) -> dict:

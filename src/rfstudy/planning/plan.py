@@ -103,7 +103,8 @@ def on_dataset(experiment: dict, dataset: str) -> dict:
         shared = filter(None, map(here, listed(own["search"]["method"])))
         own["search"] = own["search"] | {"method": list(shared)}
     if "sizes" in own:
-        own["sizes"] = wanted_sizes(own["sizes"], own.get("largest_multiple_of_d"))
+        stated = {rule: values for rule, values in own["sizes"].items() if values is not None}
+        own["sizes"] = wanted_sizes(stated, own.get("largest_multiple_of_d"))
     return own
 
 

@@ -5,6 +5,8 @@ after all overlays: whether the search and the learners are complete, and whethe
 folds. Nothing is built here; ``planning.check`` does that.
 """
 
+import itertools
+
 from random_features.errors import UserError
 from random_features.kernels import KERNELS
 from random_features.learners.registry import LEARNERS
@@ -12,9 +14,11 @@ from random_features.maps.registry import REGISTRY
 from rfstudy.data.entries import in_use
 from rfstudy.data.tasks import N_FOLDS, OF_BLOCKS, halves, rows_of_blocks
 from rfstudy.metrics import problem_of_metric
-from rfstudy.models import suggestion
+from rfstudy.models import problems_of, suggestion
+from rfstudy.planning.entries import problems_of_options
+from rfstudy.planning.models import DataOptions
 from rfstudy.planning.plan import kernels_of, on_dataset
-from rfstudy.study.job import kernel_id, merge, own_kernel, searched, tune_scope
+from rfstudy.study.job import kernel_id, merge, options_tried, own_kernel, searched, tune_scope
 
 
 def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:
@@ -58,6 +62,23 @@ def problems_of_names(experiment: dict) -> list[str]:
     ]
 
 
+def problems_of_sizes(experiment: dict, known: set[str]) -> list[str]:
+    """Return the sizes that an experiment names under ``only_sizes`` and ``time`` and does not have (``known``), as it
+    is written: a preset may have other sizes.
+    """
+    named = {".time.sizes": experiment.get("time", {}).get("sizes")} if "sizes" in experiment else {}
+    for i, entry in enumerate(experiment["methods"]):
+        for dataset, own in ({"": entry} | entry.get("datasets", {})).items():
+            where = f".datasets.{dataset}" if dataset else ""
+            named[f".methods[{i}]{where}.only_sizes"] = (own or {}).get("only_sizes")
+    for dataset, own in experiment.get("datasets", {}).items():
+        for method, labels in ((own or {}).get("only_sizes") or {}).items():
+            named[f".datasets.{dataset}.only_sizes.{method}"] = labels
+    lists = {place: map(str, labels) for place, labels in named.items() if isinstance(labels, list)}
+    unknown = [(place, label) for place, labels in lists.items() for label in labels if label not in known]
+    return [f"{place}: there is no size {label!r}; {suggestion(label, known)}" for place, label in unknown]
+
+
 def problems_of_target(own: dict, target: str, here: str) -> list[str]:
     """Return whether the learner by which a search chooses does not serve the target of a data set, and the scores
     that are no metrics of it.
@@ -85,6 +106,11 @@ def problems_of_choices(experiment: dict):
             yield f"{method} does not apply to the kernel {kernel}; it supports {', '.join(supported)}"
     for kernel in kernels_of(experiment):
         yield from problems_of_length_scale(experiment, kernel)
+    for i, tried in enumerate(search.get("bandwidth", {}).get("grid", [])):
+        for problem in problems_of(DataOptions, {"bandwidth": merge(experiment.get("bandwidth") or {}, tried)}):
+            yield f"search.bandwidth.grid[{i}]: {problem.removeprefix('.bandwidth').lstrip('.: ')}"
+    if len(search.get("size", ["one"])) != 1:
+        yield "search.size must be one size: either multiples_of_d or values"
     try:
         scopes = {each: tune_scope(search, each) for each in ("penalty", *searched(search))}
     except UserError as error:
@@ -94,6 +120,8 @@ def problems_of_choices(experiment: dict):
     if experiment.get("draws"):
         if any("sweep" in entry for entry in entries):
             yield "has draws and an entry with a sweep: rows have one axis"
+        if any("draw" in entry for entry in entries):
+            yield "has draws and an entry with draws of its own: keep one of them"
         if "time" in experiment:
             yield "has draws and a time: times are measured on one draw"
         if "cell" in of_tune.values():
@@ -103,8 +131,19 @@ def problems_of_choices(experiment: dict):
             if scope in of_scopes and missing not in search:
                 which = f"search.{missing} must say with which {missing} {quantity} is chosen"
                 yield f"{which}, which is shared by the {scope}"
+    if of_tune.get("options") in ("experiment", "size"):  # what one map chooses is an option of all
+        for named, entry in itertools.product(search.get("method", ()), entries):
+            shares = own_kernel(named) == own_kernel(entry) and "options" in entry.get("searched", ["options"])
+            for options in options_tried(search, named["method"]) if shares else ():
+                for _, problem in problems_of_options(entry["method"], options, {}):
+                    yield f"search.options is shared with {entry['method']}, which cannot take them: {problem}"
     shared = [own_kernel(entry) for entry in search.get("method", ())]
     by_all = shared and {"experiment", "size"} & {*of_tune.values()}
+    rule_or_grid = experiment.get("bandwidth") or "length_scale" in search
+    for named in search["method"] if by_all and not rule_or_grid else ():
+        kernel = named.get("kernel", experiment["kernel"])
+        if KERNELS[kernel["name"]].has_length_scale and "length_scale" not in named | kernel:
+            yield f"search.method: {named['method']} needs a length_scale, as the methods have"
     for kernel in dict.fromkeys(map(own_kernel, entries)) if by_all else ():
         if shared.count(kernel) != 1:
             named = f"search.method must name one method for {kernel or 'the kernel of the experiment'}"
@@ -141,11 +180,16 @@ def problems_of_rows(own: dict, task: dict, settings: dict, here: str) -> list[s
     most = min(counts[0], settings["max_rows"] or counts[0])
     if own.get("search", {}).get("max_rows") and searched(own["search"]):
         most = min(most, own["search"]["max_rows"])
-    found = []
+    # of each split that holds out whole blocks
+    by_block = [of for of in (own.get("split") or {}, *splits.values()) if of.get("folds") == "blocks"]
+    half = [halves(of["n_blocks"])[0] if of["rule"] != "block_folds" else of["n_blocks"] - 1 for of in by_block]
+    found, most_blocks = [], min(half, default=most)
     for where, name, options in learners_of_entries(own):
         n_folds = options.get("n_folds", 2)
         if n_folds > most:
             found.append(f"{where}.{name}.n_folds: {n_folds} folds of {most} training rows")
+        elif n_folds > most_blocks:
+            found.append(f"{where}.{name}.n_folds: {n_folds} folds of {most_blocks} training blocks")
         missing = [key for key in (LEARNERS[name].grid, "n_folds") if key not in options]
         found += [f"{where}.{name}: the key {key!r} is missing" for key in missing]
     named = [(f".methods[{i}]", entry) for i, entry in entries_in(own)] + [(".search", own.get("search", {}))]
@@ -177,6 +221,8 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
             return f"only the rule {' or '.join(rules)} takes {key}, not the rule {how['rule']}"
     if ("n_blocks" in how) != (how["rule"] in OF_BLOCKS):
         return f"the rules {', '.join(OF_BLOCKS)} need n_blocks, and no other rule takes it"
+    if how.get("folds") == "blocks" and how["rule"] not in OF_BLOCKS:
+        return f"only the rules {', '.join(OF_BLOCKS)} have blocks for folds, not the rule {how['rule']}"
     if how["rule"] in OF_BLOCKS:
         if how["n_blocks"] > total:
             return f"{how['n_blocks']} blocks of {total} rows"

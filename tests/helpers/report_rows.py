@@ -143,10 +143,8 @@ def surrogate_rows(
     tasks=SURROGATE_TASKS, methods=SURROGATE, repeats=10, sizes=DOUBLINGS, gain=0.0, variant="", **columns
 ) -> list[dict]:
     """Rows of one run with all measurements of one of the surrogate leverage paper's experiments.
-
     The methods that use the data are ``gain`` points more accurate, at the first size by nothing; what a split is worth
-    is shared by all methods and variants of a repeat.
-    """
+    is shared by all methods and variants of a repeat."""
 
     def quantities(task, multiple, repeat, position, method):
         _, d, n_train, _, _ = TASKS[task]

@@ -31,10 +31,8 @@ def sphere_mean(d, u):
 
 def orthogonal_covariance(d, z):
     """Covariance of cos(w_i . tau) and cos(w_j . tau) for two rows of one ORF block.
-
     cos a cos b = (cos(a + b) + cos(a - b)) / 2, and w_i +- w_j has a uniform direction and the length of a chi with
-    2 d degrees of freedom.
-    """
+    2 d degrees of freedom."""
     mean = quad(lambda r: sphere_mean(d, z * r) * chi.pdf(r, 2 * d), 0, 40, points=[np.sqrt(2 * d)], limit=200)[0]
     return mean - np.exp(-(z**2))
 

@@ -13,10 +13,8 @@ NEAR = 4 * np.sqrt(LEVEL * (1 - LEVEL) / SAMPLES)
 
 def false_alarms(n_train: int, n_test: int, overlap: float) -> float:
     """Return how often two methods that are equally good over all data sets pass as different on one.
-
     Each predicts its own target (equal in distribution) by the mean over the training rows; its score is the mean
-    squared error on the test rows. The data set is drawn anew, its rows are split at random ``REPEATS`` times.
-    """
+    squared error on the test rows. The data set is drawn anew, its rows are split at random ``REPEATS`` times."""
     rng = np.random.default_rng([n_train, n_test])
     rejected = 0
     for _ in range(SAMPLES):

@@ -30,9 +30,7 @@ CUTS = {"few": (["experiment"], None), "many": (["experiment", "dataset", "metho
 
 def rows_of_the_chain(study, folder: Path, journal: Path, cut: str = "few") -> list[dict]:
     """Run an experiment through all of its stages in ``folder`` and return the rows of its table.
-
-    ``journal`` is the folder of finished cells; experiments may share it, as they do in the workflow.
-    """
+    ``journal`` is the folder of finished cells; experiments may share it, as they do in the workflow."""
     shard_by, repeats_per_shard = CUTS[cut]
     write_yaml(folder / "config/presets" / f"{study.preset}.yaml", preset(study) | {"shard_by": shard_by})
     write_yaml(folder / "config/experiments/twin.yaml", {study.name: written(study)})

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
-from linear_problems import problem
+from linear_problems import problem, stream
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
-from random_features.learners import multiple_kernel
+from random_features.learners import gram, multiple_kernel
 from random_features.learners.gram import MAX_ROWS, fit_kernel_ridge, fit_kernel_svm
+from random_features.learners.l1_svm import cross_validate_l1_svm, fit_l1_svm
 from random_features.learners.multiple_kernel import GAP, fit_multiple_kernel_svm
 
 EPS = np.finfo(np.float64).eps
@@ -21,6 +23,16 @@ def test_kernel_svm_equals_svc(C):
     reference = SVC(C=C, gamma=1 / X.shape[1], tol=1e-6).fit(X, labels)
     # libsvm stops where the optimality conditions are violated by 1e-4 of a margin
     np.testing.assert_allclose(model.decision(rbf_kernel(new, X))[:, 0], reference.decision_function(new), atol=1e-2)
+
+
+def test_the_steps_of_libsvm_have_a_limit(monkeypatch):
+    (Z, _, Y), folds = problem(60, 5), np.arange(60) % 3
+    K = 1e4 * Z @ Z.T
+    monkeypatch.setattr(gram, "LIBSVM_MAX_ITERATIONS", 3)
+    for model in (fit_kernel_svm(K, Y, 1.0), fit_l1_svm(stream(100 * Z), Y, 1.0, n_columns=5)):
+        assert (model.converged, model.n_iter) == (False, 3)
+    with pytest.warns(ConvergenceWarning, match="6 of 6 l1-SVM fits of a cross-validation did not converge"):
+        cross_validate_l1_svm(stream(Z), Y, [1.0, 9.0], folds, n_columns=5)
 
 
 both = pytest.mark.parametrize("fit", [fit_kernel_ridge, fit_kernel_svm])

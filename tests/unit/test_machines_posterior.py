@@ -148,6 +148,8 @@ def test_draws_of_the_prior_are_of_the_kernel_of_the_machine(kernel):
     machine = KernelMachineRegressor(Gaussian(0.5), PENALTY, uncertainty=True).fit(X, Y)
     with pytest.raises(ValueError, match=r"prior has the kernel .*, the machine Gaussian\(length_scale=0.5\): make"):
         machine.sample_functions(prior=make_map("ts" if "Poly" in repr(kernel) else "rff", kernel))
+    with pytest.raises(ValueError, match=r"the kernel polynomial needs sample_functions\(prior=.*, of \['rm', 'ts'"):
+        KernelMachineRegressor(Polynomial(2, 1.0), PENALTY, uncertainty=True).fit(X, Y).sample_y(NEW)
     for same in (Gaussian([0.5, 0.6]), Gaussian("median")):
         machine = KernelMachineRegressor(same, PENALTY, uncertainty=True).fit(X, Y)
         for own in (same, machine.kernel_):

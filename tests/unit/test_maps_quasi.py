@@ -20,10 +20,8 @@ from random_features.maps.spherical import (
 @pytest.mark.parametrize("sequence", ["halton", "sobol"])
 def test_every_coordinate_is_uniform_in_many_dimensions(sequence):
     """A leaped Halton sequence has a constant 126th coordinate; none here has.
-
     Four standard errors of the standard deviation of 1000 uniform numbers, sigma sqrt((kurtosis - 1) / (4 n)) with
-    sigma = 1 / sqrt(12), kurtosis = 1.8; a sequence is more even than independent numbers.
-    """
+    sigma = 1 / sqrt(12), kurtosis = 1.8; a sequence is more even than independent numbers."""
     points = scrambled_points(sequence, 1000, 130, np.random.default_rng(0))
     sigma = 1 / np.sqrt(12)
     assert points.shape == (1000, 130)

@@ -6,10 +6,12 @@ the exact kernel matrix, with which every random feature map is compared. Ridge 
 device; libsvm gets copies on the host.
 """
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import torch
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from random_features.arrays import check_numbers
@@ -24,6 +26,9 @@ from random_features.tensors import cast, like, namespace, on_host, zeros
 #: libsvm's stopping tolerance, and the megabytes that it may use for rows of the matrix.
 LIBSVM_TOLERANCE = 1e-4
 LIBSVM_CACHE_MB = 500
+#: The steps after which libsvm stops by itself, a limit that scikit-learn lifts: where features are so large that the
+#: gradient is rounded by more than the tolerance, it might never end (80 rows had not ended after three minutes).
+LIBSVM_MAX_ITERATIONS = 10_000_000
 
 #: The options of centring: the targets, the features too, or nothing.
 CENTERS = ("targets", "both", "none")
@@ -70,8 +75,8 @@ def fit_kernel_svm(K, Y, C: float, *, weights=None) -> LinearModel:
 
     Notes
     -----
-    Raises ``ValueError`` for a column with one class, NaN or infinity, and above 15,000 rows. libsvm has no limit of
-    its steps: it ends where its tolerance is met.
+    The model is not ``converged`` where libsvm's limit of 10^7 steps was reached. Raises ``ValueError`` for a column
+    with one class, NaN or infinity, and above 15,000 rows.
     """
     Y, grid = sign_columns(Y), check_grid(C, "C")
     model = svm_on_gram(on_host(_check_kernel_matrix(K, Y)), on_host(Y), grid[0], as_weights(weights, len(Y)))
@@ -121,16 +126,19 @@ def ridge_scores_on_gram(K, Y, shifts, folds, training, score, center, weights=N
 def svm_on_gram(K, Y, C, weights=None) -> LinearModel:
     """Fit an SVM with the hinge loss and an unpenalised intercept (libsvm's) for every column of +-1."""
     dual, intercept, n_iter = np.zeros(Y.shape), np.empty(Y.shape[1]), 0
-    model = SVC(kernel="precomputed", C=C, tol=LIBSVM_TOLERANCE, cache_size=LIBSVM_CACHE_MB)
+    stops = {"tol": LIBSVM_TOLERANCE, "max_iter": LIBSVM_MAX_ITERATIONS}
+    model = SVC(kernel="precomputed", C=C, cache_size=LIBSVM_CACHE_MB, **stops)
     used = np.arange(len(Y))
     if weights is not None:  # libsvm leaves rows of weight 0 out, and numbers the others anew
         used = np.flatnonzero(weights)
         K, weights = K[np.ix_(used, used)], weights[used]
     for j, y in enumerate(Y.T):
-        model.fit(K, y[used], sample_weight=weights)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # reported in the result instead
+            model.fit(K, y[used], sample_weight=weights)
         dual[used[model.support_], j], intercept[j] = model.dual_coef_[0], model.intercept_[0]
         n_iter = max(n_iter, int(model.n_iter_[0]))
-    return LinearModel(dual, intercept, "libsvm", n_iter=n_iter)
+    return LinearModel(dual, intercept, "libsvm", n_iter < LIBSVM_MAX_ITERATIONS, n_iter)
 
 
 def scores_on_gram(K, Y, folds, training, score, fit, weights=None) -> np.ndarray:

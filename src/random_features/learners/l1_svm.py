@@ -16,7 +16,7 @@ from random_features.learners.entry import with_options
 from random_features.learners.gram import scores_on_gram, svm_on_gram
 from random_features.learners.linear_model import LinearModel
 from random_features.learners.penalties import check_grid
-from random_features.learners.scoring import check_folds
+from random_features.learners.scoring import check_folds, warn_unconverged
 from random_features.learners.targets import sign_columns
 from random_features.tensors import on_host
 
@@ -28,7 +28,7 @@ def fit_l1_svm(blocks, Y, C: float, *, n_columns: int) -> LinearModel:
     """Fit the machine for every column of -1 and +1 (n, c) on a stream (see ``random_features.learners``).
 
     Raises ``ValueError`` for NaN or infinity, a column with one class, and more than 20,000 rows. Tensors are copied to
-    the host.
+    the host. The model is not ``converged`` where libsvm's limit of 10^7 steps was reached.
     """
     (features, Y), (C,) = _in_memory(blocks, Y, n_columns), check_grid(C, "C")
     dual = svm_on_gram(features.row_gram, Y, C)
@@ -41,11 +41,16 @@ def cross_validate_l1_svm(blocks, Y, grid, folds, *, n_columns: int, score="accu
     (features, Y), grid = _in_memory(blocks, Y, n_columns), check_grid(grid, "C")
     folds, training = check_folds(folds, Y, "accuracy", every_column=True)
 
+    unconverged = []
+
     def fit(K, Y, fold):
         models = [svm_on_gram(K, Y, C) for C in grid]
+        unconverged.extend(model for model in models if not model.converged)
         return np.stack([model.coef for model in models]), np.stack([model.intercept for model in models])
 
-    return scores_on_gram(features.row_gram, Y, folds, training, "accuracy", fit)
+    scores = scores_on_gram(features.row_gram, Y, folds, training, "accuracy", fit)
+    warn_unconverged(len(unconverged), scores.size, "l1-SVM")
+    return scores
 
 
 def _in_memory(blocks, Y, n_columns):

@@ -120,7 +120,7 @@ def fit_on_stream(
         Features that are not finite, or labels that are not a class.
     """
     labels, grid = np.asarray(check_numbers(labels, "labels")), check_grid(penalty, "penalty")
-    if labels.ndim != 1 or labels.dtype.kind not in "biu":
+    if labels.ndim != 1 or not labels.size or labels.dtype.kind not in "biu":
         raise ValueError(f"labels must be integers of shape (n,), got {labels.dtype} {labels.shape}")
     if labels.min() < 0 or labels.max() >= n_classes:
         raise ValueError(f"labels must be 0 to {n_classes - 1}, got {labels.min()} to {labels.max()}")

@@ -14,7 +14,7 @@ from random_features.learners.ridge import ridge_sums
 from random_features.learners.targets import average
 from random_features.length_scales import LARGEST, SMALLEST
 from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, as_given, not_in_parts
-from random_features.maps.registry import make_map
+from random_features.maps.registry import make_map, supporting
 from random_features.pivoted_cholesky import diagonal, kernel_matrix
 from random_features.tensors import cast, cholesky_solve, concatenated, like, namespace, on_host
 
@@ -200,13 +200,16 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         It returns (m, n_functions), or (m, c, n_functions) for several targets. On features the weights are drawn.
         With an exact kernel, the functions are draws from the prior on the features of a map ``prior``. An exact solve
         moves them onto the training rows (Matheron's rule; Wilson et al. 2021, Pathwise conditioning of Gaussian
-        processes). The map is "rff" with 2,000 components by default; its kernel must be ``kernel_``.
+        processes). The map is "rff" with 2,000 components by default, if it supports the kernel; its kernel must be
+        ``kernel_``.
         """
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
         if hasattr(self, "map_"):
             return Functions(copy(self), self.map_, *posterior.draw_weights(self.model_, rng, n_functions))
         check_same_columns(self, getattr(prior, "landmarks", None), "landmarks")
         seed, kernel, (Y, roots) = int(rng.integers(2**31)), self.kernel_, self.rows_
+        if prior is None and "rff" not in (known := supporting(kernel)):
+            raise ValueError(f"the kernel {kernel.name} needs sample_functions(prior=make_map(...)), of {known}")
         phi = make_map("rff", kernel, n_components=2000, random_state=seed) if prior is None else clone(prior)
         features, (isotropic, lengths) = phi.fit(self.X_).transform(self.X_), kernel.isotropic()
         if phi.kernel_ != isotropic or not np.array_equal(phi.length_scales_, lengths):

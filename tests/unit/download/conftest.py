@@ -11,9 +11,7 @@ from rfstudy.data import download as stage
 
 class Server:
     """Serves bytes by path; a path may fail first, or be cut off. Remembers what was asked.
-
-    ``next_version`` is the content that a path has after its first answer; ``headers_of`` are the headers of a path.
-    """
+    ``next_version`` is the content that a path has after its first answer; ``headers_of`` are the headers of a path."""
 
     def __init__(self):
         self.content, self.fail, self.cut, self.asked = {}, {}, {}, []

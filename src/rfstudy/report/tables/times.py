@@ -115,7 +115,7 @@ def _settings(rows: pd.DataFrame, settings: dict[str, str], method: str) -> dict
     ours = {
         "n_features_final_M": float(own["n_features"].iloc[0]),
         "n_features_initial_M0": options.get("n_candidates"),
-        "preprocess_sample_pct": 100.0 * options["scoring_fraction"] if "scoring_fraction" in options else None,
+        "preprocess_sample_pct": 100.0 * options.get("scoring_fraction", 1.0) if "n_candidates" in options else None,
     }
     return {heading: ours.get(metric) for metric, heading in settings.items()}
 

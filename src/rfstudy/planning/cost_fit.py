@@ -71,7 +71,7 @@ def times_of(jobs: pd.DataFrame) -> tuple[dict, np.ndarray]:
     >>> slow, rows = {"one": 1.0, "two": 8.0}, {"eeg": 1.0, "skin": 3.0, "a8a": 1.0}
     >>> jobs = [(e, d, slow[e] * rows[d]) for e in slow for d in rows for _ in range(4)]
     >>> times, rest = times_of(pd.DataFrame(jobs, columns=["experiment", "dataset", "ratio"]))
-    >>> for name, value in times.items():  # drawn to those of all: 7.3 times and 2.8 times as long, not 8 and 3
+    >>> for name, value in times.items():  # drawn to the others: 7.3 and 2.8 times as long, not 8 and 3
     ...     print(name, value)
     experiment one 0.369
     experiment two 2.71

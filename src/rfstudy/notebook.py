@@ -101,9 +101,9 @@ def draw(output: str, *, methods=None, datasets=None, panels=None, colours=None,
     Parameters
     ----------
     output : its paper and name, as in ``figures/measured``
-    methods, datasets : those to draw, in this order, by default all
+    methods, datasets : those to draw, in this order, by default all; Holm's correction is over the methods drawn
     panels : positions of the quantities to draw, from 0, by default all
-    colours : by method, a colour of matplotlib; the variants of a method share it
+    colours : by method, a colour of matplotlib; its variants share it, unless they have a colour of their own
     title : a title of the whole figure, above its legend
     ax : axes of your own for a figure that is reduced to one panel
 

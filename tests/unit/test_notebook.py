@@ -45,6 +45,16 @@ def test_axes_of_a_user_take_one_panel():
             rfstudy.draw(name, ax=other)
 
 
+def test_colours_letters_and_notes_are_those_of_what_is_left():
+    texts = rfstudy.draw("study/arena-cost-tuned", methods=["orf", "rff"]).axes[0].texts
+    assert {text.get_text(): text.get_color() for text in texts}["RFF"] == "black"
+    assert rfstudy.draw("eerf/figure-02-text", datasets=["adult"]).axes[0].get_title(loc="left") == "Adult"
+    differences = rfstudy.draw("eerf/figure-03-differences-text", methods=["rff", "kprff"], colours={"rff": "red"})
+    assert "#ff0000ff" in {line.get_color() for line in differences.axes[0].lines}  # the line of no difference
+    forest = rfstudy.draw("study/arena-forest-tuned", methods=["orf"])
+    assert "Holm's correction over these maps" in forest.get_supxlabel()
+
+
 def test_a_title_is_above_the_legend_or_above_the_panels():
     with_legend = rfstudy.draw("survey/figure-10-text", methods=["rff"], datasets=["eeg"], title="Mine")
     assert with_legend.legends[0].get_title().get_text() == "Mine"
@@ -56,7 +66,7 @@ def test_a_title_is_above_the_legend_or_above_the_panels():
 def test_controls_and_panels_of_other_methods_are_left_out():
     figure = rfstudy.draw("slsrff/ablation-chart-code", methods=["rff", "qmc"])
     rows = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert rows[-1] == "RFF with a smaller penalty"
+    assert rows[-2:] == ["+ three folds, not five", "RFF with a smaller penalty"]
     assert not any("SLS-RFF" in row for row in rows)
     # numbers over those of a method that is not drawn
     assert len(rfstudy.draw("study/crossover-times", methods=["sorf"]).axes) == 2

@@ -5,8 +5,6 @@ import pytest
 import report_rows
 from verdict_rows import row
 
-from rfstudy.report.estimates import crossing
-
 DIMENSIONS = np.array([16.0, 64.0, 256.0, 1024.0])
 N_TRAIN = 1000
 
@@ -32,14 +30,6 @@ def picture_of(rows):
 DENSE, FAST = 1e-9 * DIMENSIONS**2, 1e-7 * DIMENSIONS
 
 
-def test_the_crossing_of_power_laws_is_exact():
-    # between two measurements a power law is a straight line in logarithms
-    assert crossing(DIMENSIONS, np.log(DIMENSIONS / 100.0)) == pytest.approx(100.0)
-    assert crossing(DIMENSIONS, -np.log([0.5, 2.0, 2.0, 0.5])) == pytest.approx(512.0)
-    assert crossing(DIMENSIONS, -np.log([0.5, 0.5, 0.5, 1.0])) == np.inf
-    assert crossing(DIMENSIONS, -np.log(np.full(4, 0.9))) == 0.0
-
-
 def test_a_crossing_next_to_ratios_that_scatter_is_none():
     narrow, wide = (1.0, 1.0, 1.1, 0.9, 1.0), (1.0, 1.0, 1.3, 0.7, 1.3)
     shown = rows("rff", "gaussian", DENSE, machine_busy=True) + rows("trp", "polynomial", DENSE)
@@ -59,6 +49,7 @@ def test_bands_lie_between_the_quartiles():
     others += rows("rff", "gaussian", DENSE) + rows("trp", "polynomial", DENSE)
     others += rows("rom", "gaussian", 2.0 * DENSE) + rows("fastfood", "gaussian", 0.5 * DENSE)
     others += rows("", "gaussian", 3.0 * DENSE, variant="RBFSampler")
+    others += rows("", "polynomial", 3.0 * DENSE, variant="PolynomialCountSketch")
     figure, _ = picture_of([*others, *rows("sorf", "gaussian", FAST, wobble=wobble)])
     times, _, ratios, _ = figure.axes
     seconds = np.multiply(wobble, PACE)
@@ -66,3 +57,5 @@ def test_bands_lie_between_the_quartiles():
         bands = [band.get_paths()[0].vertices for band in ax.collections]
         ends = [set(np.round(band[band[:, 0] == 16.0, 1], 6)) for band in bands]
         assert set(np.round(np.quantile(values, [0.25, 0.75]), 6)) in ends
+    looks = [(line.get_color(), line.get_marker()) for line in figure.legends[0].legend_handles]
+    assert len(set(looks)) == len(looks) == 7

@@ -27,18 +27,6 @@ def test_dots_are_paired_differences_at_the_fewest_and_the_most_features():
     assert [label.get_text() for label in picture.figure.axes[0].get_yticklabels()] == ["ORF", "SORF"]
 
 
-def test_a_row_far_from_the_others_is_cut_and_its_value_written():
-    ax = Figure().subplots()
-    ax.set_xscale("log")
-    cells = pd.DataFrame({"row": [0, 1, 2], "mean": [1.1, 0.9, 5e4]})
-    cells = cells.assign(lower=[1.0, 0.8, 4e4], upper=[1.2, 1.0, 6e4])
-    panels.cut_row(ax, cells, 1.0)
-    assert ax.get_xlim()[1] < 1.5
-    assert [text.get_text() for text in ax.texts] == ["50,000 →"]
-    panels.cut_row(near := Figure().subplots(), cells[:2], 1.0)
-    assert not near.texts
-
-
 def test_labels_at_the_ends_of_lines_do_not_overlap():
     figure = Figure(figsize=(3, 2))
     ax = figure.subplots()

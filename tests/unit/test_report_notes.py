@@ -137,8 +137,13 @@ def test_a_method_that_was_run_at_fewer_sizes_is_named_with_them(lsrff, rff, sho
         for method, status in (("rff", rff or (lambda metric, s: "ok")), ("lsrff", lsrff))
         if status(metric, s)
     ]  # fmt: skip
-    expected = ["Run at fewer sizes than others: lsrff at s = 10, 20 (eeg)."] if shorter else []
+    expected = ["Run at fewer sizes than others: lsrff at 10, 20 features (eeg)."] if shorter else []
     assert notes_on_sizes(tidy.frame(rows), "survey", Context(tidy.frame([]), {}, {})) == expected
+
+
+def test_sizes_without_a_value_are_in_order():
+    sizes = [{"status": "skipped", "n_features": 14 * each, "n_features_label": f"{each}d"} for each in (32, 8)]
+    assert notes_on(*sizes) == ["Skipped and in no mean: eeg, 2 values of rff at s = 8d, 32d."]
 
 
 def test_choices_at_an_end_of_their_grid_are_counted():

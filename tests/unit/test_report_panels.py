@@ -53,9 +53,10 @@ def test_differences_are_paired_by_repeat():
     mean, spread = gap.mean(axis=1), gap.std(axis=1, ddof=1)
     whiskers = np.array([segment[:, 1] for segment in ax.collections[0].get_segments()])
     np.testing.assert_allclose(whiskers, np.stack([mean - spread, mean + spread], axis=1), rtol=1e-10)
-    # the baseline is the line at zero
+    # the baseline is the line at zero, without a marker
     assert ax.lines[1].get_ydata() == [0.0, 0.0]
-    assert [text.get_text() for text in picture.figure.legends[0].get_texts()] == ["RFF", "ORF"]
+    handles = picture.figure.legends[0].legend_handles
+    assert [(line.get_label(), line.get_marker()) for line in handles] == [("RFF", "None"), ("ORF", "s")]
 
 
 def test_only_shared_repeats_are_compared_and_nothing_is_compared_with_nothing():
@@ -110,7 +111,7 @@ WALKED = {
     "x": {"axis": "distance", "label": "distance", "scale": "linear"},
     "datasets": ["eeg"],
     "panels": [
-        {"metric": "kernel_bias", "kernel": kernel, "label": kernel, "scale": "linear"}
+        {"metric": "kernel_bias", "kernel": kernel, "label": f"the bias, arc-{kernel}", "scale": "linear"}
         for kernel in ("gaussian", "laplacian", "cauchy")
     ],
 }  # fmt: skip
@@ -119,7 +120,7 @@ WALKED = {
 def test_the_axis_may_be_what_an_experiment_varies_and_a_panel_that_of_a_kernel():
     figure, notes = report_rows.picture(WALKED, walked_rows())
     assert_fit_to_print(figure)
-    assert [ax.get_ylabel() for ax in figure.axes] == ["gaussian", "laplacian"]
+    assert [ax.get_ylabel() for ax in figure.axes] == ["the bias,\narc-gaussian", "the bias,\narc-laplacian"]
     ax = figure.axes[1]
     assert (ax.get_xscale(), ax.get_xlabel()) == ("linear", "distance")
     one, other = ax.lines
@@ -127,7 +128,7 @@ def test_the_axis_may_be_what_an_experiment_varies_and_a_panel_that_of_a_kernel(
     np.testing.assert_allclose(other.get_ydata(), [1.01, 2.01, 4.01])
     for line in (one, other):  # a numeric axis is not shifted
         np.testing.assert_allclose(line.get_xdata(), [0.5, 1.0, 2.0])
-    assert "Not drawn: EEG: cauchy (not run)." in notes
+    assert "Not drawn: EEG: the bias, arc-cauchy (not run)." in notes
 
 
 def test_a_panel_that_would_mix_rows_is_an_error():
@@ -181,7 +182,7 @@ def test_the_more_frequent_class_is_a_line_where_there_is_room(chance, drawn):
     assert_fit_to_print(picture.figure)
 
 
-ENDS = [(0.9981, 1.0032), (0.97, 1.04), (0.8, 2.0), (1.0, 300.0), (1e-7, 10.0), (5.0, 5.0)]
+ENDS = [(0.9981, 1.0032), (0.97, 1.04), (0.8, 2.0), (0.7, 2.6), (19.5, 26.0), (1.0, 300.0), (1e-7, 10.0), (5.0, 5.0)]
 ENDS += [(end / spread, end) for end in (1e-6, 1.0, 1e4) for spread in (1.02, 3.0, 1e5)]
 
 
@@ -191,5 +192,9 @@ def test_a_logarithmic_axis_has_at_least_two_labels_and_they_differ(ends):
     ax.plot([1, 2], ends)
     panels.log_axis(ax.yaxis)
     ticks, (low, high) = zip(ax.get_yticks(), ax.get_yticklabels(), strict=True), ax.get_ylim()
-    labels = [label.get_text() for tick, label in ticks if low <= tick <= high]
-    assert len(set(labels)) == len(labels) >= 2
+    labels = {tick: label.get_text() for tick, label in ticks if low <= tick <= high}
+    assert len(set(labels.values())) == len(labels) >= 2
+    known = {(0.7, 2.6): ["0.7", "1", "1.5", "2"], (19.5, 26.0): ["20", "22", "24", "26"]}
+    assert [*labels.values()] == known.get(ends, [*labels.values()])
+    # numbers far from 1 are powers of ten, all or none
+    assert len({"10^" in label for tick, label in labels.items() if not 0.01 <= tick < 1e4}) < 2

@@ -120,6 +120,11 @@ def crossing(x, gaps) -> float:
 
     >>> crossing([1000, 4000, 16000], [-0.2, -0.1, 0.1])
     8000.0
+    >>> x = np.array([16.0, 64.0, 256.0, 1024.0])
+    >>> crossing(x, np.log(x / 100.0))  # between two measurements a power law is a straight line in logarithms
+    100.0
+    >>> [crossing(x, -np.log(ratios)) for ratios in ([0.5, 2.0, 2.0, 0.5], [0.5, 0.5, 0.5, 1.0], [0.9] * 4)]
+    [512.0, inf, 0.0]
     """
     if gaps[-1] <= 0:
         return np.inf

@@ -359,7 +359,7 @@ def notes_on_sizes(frame: pd.DataFrame, paper: str, context: Context) -> list[st
         for (method, variant), own in rows.groupby(["method", "variant"], sort=False):
             sizes = [size for size in shown if size in set(own["n_features_label"])]
             if sizes and len(sizes) < len(shown):
-                where = f"{context.label(method, variant)} at s = {', '.join(sizes)}"
+                where = f"{context.label(method, variant)} at {', '.join(sizes)} features"
                 found.setdefault(where, {})[context.name(dataset, paper)] = None
     places = "; ".join(f"{where} ({', '.join(names)})" for where, names in found.items())
     return [f"Run at fewer sizes than others: {places}."] if places else []
@@ -373,7 +373,8 @@ def notes_on_missing(frame: pd.DataFrame, paper: str, context: Context) -> list[
         for dataset, rows in select(frame, status=status).groupby("dataset", sort=False):
             pairs = rows[rows["method"] != ""].groupby(["method", "variant"], sort=False).groups
             names = [context.label(method, variant) for method, variant in pairs]
-            sizes = [size for size in rows["n_features_label"].unique() if size]
+            sizes = rows.sort_values("n_features", kind="stable")["n_features_label"].unique()
+            sizes = [size for size in sizes if size]
             of = f" of {', '.join(names)}" if 0 < len(names) <= 4 else ""
             of += f" at s = {', '.join(sizes)}" if 0 < len(sizes) <= 4 else ""
             number = f"{len(rows)} value{'s' if len(rows) > 1 else ''}"

@@ -40,6 +40,12 @@ FLATTENED, DECADES = {"linear": 5.0, "log": 3.0}, 3.0
 #: Inches of a panel below which a horizontal axis has fewer ticks.
 NARROW = 1.0
 
+#: From where and to where a number is written without a power of ten.
+PLAIN = 1e-4, 1e6
+
+#: Digits of the ticks of a logarithmic axis of less than a decade: the first that give it three.
+DIGITS = (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+
 #: The least length of an axis of percentages, in points: differences below the practical margin look small.
 LEAST_POINTS = 2.0
 
@@ -111,9 +117,11 @@ def titles_of(datasets: Iterable[str], rows: pd.DataFrame, paper: str, context: 
 
 
 def set_titles(axes: Sequence[Axes], names: Iterable[str]) -> None:
-    """Give panels, four in a row, their letters and names, in lines that are not wider than a panel."""
+    """Give panels, four in a row, their letters and names, in lines that are not wider than a panel. One panel has no
+    letter.
+    """
     for letter, ax, name in zip(ascii_lowercase, axes, names, strict=False):
-        ax.set_title(textwrap.fill(f"({letter}) {name}", TITLE), loc="left")
+        ax.set_title(textwrap.fill(f"({letter}) {name}" if len(axes) > 1 else name, TITLE), loc="left")
 
 
 def finished(picture: Picture, width=None) -> Picture:
@@ -266,11 +274,16 @@ def log_axis(axis) -> None:
     name = axis.axis_name
     getattr(axis.axes, f"set_{name}scale")("log")
     low, high = axis.get_view_interval()
-    decades = np.log10(high / low)
+    decades, plain = np.log10(high / low), PLAIN
     if decades < 0.9:
-        axis.set_major_locator(MaxNLocator(4, min_n_ticks=3))
+        powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.log10(high))
+        ticks = {digits: np.outer(powers, digits) for digits in DIGITS}
+        enough = [digits for digits, own in ticks.items() if ((low <= own) & (own <= high)).sum() >= 3]
+        is_even = not enough  # a short axis
+        axis.set_major_locator(MaxNLocator(4, min_n_ticks=3) if is_even else LogLocator(subs=enough[0], numticks=20))
     else:
-        has_powers = low < 1e-4 or high >= 1e6
+        has_powers = low < PLAIN[0] or high >= PLAIN[1]
+        plain = (1e-2, 1e4) if has_powers else PLAIN  # one axis has powers for all but the usual numbers
         inches = axis.axes.get_position().width * axis.axes.figure.get_figwidth()
         subs = (1.0, 3.0) if decades < 3.2 and not has_powers else (1.0,)
         if decades < 2.0 and (name == "y" or inches > NARROW):
@@ -278,13 +291,13 @@ def log_axis(axis) -> None:
         axis.set_major_locator(LogLocator(subs=subs, numticks=20 if decades < 3.2 else 4 if name == "x" else 6))
     # as many digits as tell the ends of a narrow axis apart
     digits = max(3, 2 + int(np.ceil(-np.log10(max(high / low - 1.0, 1e-6)))))
-    axis.set_major_formatter(lambda x, _: brief(x, digits))
+    axis.set_major_formatter(lambda x, _: brief(x, digits, plain))
     axis.set_minor_locator(NullLocator())
 
 
-def brief(value: float, digits: int = 3) -> str:
-    """Return a number to some digits, with a power of ten if it is very small or large."""
-    if 1e-4 <= abs(value) < 1e6 or value == 0:
+def brief(value: float, digits: int = 3, plain: tuple[float, float] = PLAIN) -> str:
+    """Return a number to some digits, with a power of ten if it is very small or large: not ``plain``."""
+    if plain[0] <= abs(value) < plain[1] or value == 0:
         return f"{float(f'{value:.{digits}g}'):,.10g}"
     leading, power = f"{value:.1e}".split("e")
     factor = "" if leading == "1.0" else leading.removesuffix(".0") + r" \times "
@@ -296,6 +309,13 @@ def cut_outliers(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], al
 
     Two lines stay. Several are cut only if they make a logarithmic axis ``DECADES`` longer. ``always`` are values that
     the axis always shows.
+
+    >>> (ax := Figure().subplots()).set_yscale("log")
+    >>> cells = pd.DataFrame({"line": list("aabbccdd"), "mean": [1e3, 1e4, 0.2, 0.3, 0.1, 0.2, 0.1, 0.25]})
+    >>> cells = cells.assign(upper=cells["mean"], lower=[1e3, 1e4, 1e-3, 0.2, 0.1, 0.2, 0.1, 0.25])
+    >>> cut_outliers(ax, cells, {line: PlotStyle(line, "black", "o", "solid") for line in "abcd"})
+    >>> bool(ax.get_ylim()[1] < 2), [text.get_text() for text in ax.texts]  # b has a long bar, and its means are shown
+    (True, ['a 1,000 to 10,000 ↑'])
     """
     transform, lines = ax.yaxis.get_transform(), cells["line"].to_numpy()
     ends = cells[["mean", "lower", "upper"]].to_numpy(dtype=float)
@@ -316,10 +336,11 @@ def cut_outliers(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], al
             room = 0.15 * n * (high - low)  # for the text
             ends = [low - margin - room * below, high + margin + room * (not below)]
             ax.set_ylim(transform.inverted().transform(ends))
-            for position, line in enumerate(line for line in styles if line in order[:n]):
-                means = cells.loc[cells["line"] == line, "mean"]
+            means_of = {line: cells.loc[cells["line"] == line, "mean"] for line in styles if line in order[:n]}
+            cut = {line: means for line, means in means_of.items() if not means.between(*ax.get_ylim()).all()}
+            for position, (line, means) in enumerate(cut.items()):
                 text = f"{styles[line].label} {brief(means.min())} to {brief(means.max())} {'↓' if below else '↑'}"
-                y = 0.03 + 0.13 * (n - 1 - position) if below else 0.97 - 0.13 * position
+                y = 0.03 + 0.13 * (len(cut) - 1 - position) if below else 0.97 - 0.13 * position
                 ax.text(0.97, y, text, ha="right", va="bottom" if below else "top", fontsize=SMALLEST,
                         color=styles[line].colour, transform=ax.transAxes,
                         bbox={"facecolor": "white", "linewidth": 0, "pad": 0})  # fmt: skip
@@ -329,6 +350,16 @@ def cut_outliers(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], al
 def cut_row(ax: Axes, cells: pd.DataFrame, always: float) -> None:
     """Cut the axis of ``draw_dots`` that one row makes over ``FLATTENED`` times as long as the others and the value
     ``always`` need, and write the means of this row on the panel.
+
+    >>> (ax := Figure().subplots()).set_xscale("log")
+    >>> cells = pd.DataFrame({"row": [0, 1, 2], "mean": [1.1, 0.9, 5e4]})
+    >>> cells = cells.assign(lower=[1.0, 0.8, 4e4], upper=[1.2, 1.0, 6e4])
+    >>> cut_row(ax, cells, 1.0)
+    >>> bool(ax.get_xlim()[1] < 1.5), [text.get_text() for text in ax.texts]
+    (True, ['50,000 →'])
+    >>> cut_row(near := Figure().subplots(), cells[:2], 1.0)
+    >>> len(near.texts)
+    0
     """
     transform = ax.xaxis.get_transform()
     low, high = (transform.transform(np.append(cells[name], always)) for name in ("lower", "upper"))

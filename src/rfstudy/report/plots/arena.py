@@ -59,8 +59,8 @@ def arena_forest(context, *, width, datasets, methods, baseline, quantity) -> Pi
         ax.set_title(f"D = {band} ({most} sets)", loc="left")
         ax.set_xlabel(f"error / error of {context.label(baseline)}")
     remarks = [
-        f"Pale: undecided. Grey: {stats.MARGIN:.0%} from {context.label(baseline)}. Thin bars: where a new data set is "
-        f"expected; cut at {TICKS[0]:g} and {TICKS[-1]:g}."
+        f"Pale: undecided by Holm's correction over these maps. Grey: {stats.MARGIN:.0%} from "
+        f"{context.label(baseline)}. Thin bars: for a new data set; cut at {TICKS[0]:g} and {TICKS[-1]:g}."
     ]
     return Picture(figure, (), remarks, results.rows)
 
@@ -84,7 +84,7 @@ def error_by_cost(context, *, paper, width, datasets, methods) -> Picture:
         return plot.nothing(width, {"data sets": "not run"})
     names = plot.titles_of(found, context.rows, paper, context)
     figure, axes = plot.side_by_side(width, len(found), 2, COST_HEIGHT)
-    colours = {methods[0]: "black", "nystroem": COLOURS[2]}
+    colours = {"rff": "black", "nystroem": COLOURS[2]}
     drawn = {method: (context.label(method), colours.get(method, "#AAAAAA")) for method in methods}
     drawn[""] = "exact kernel", COLOURS[1]
     for (dataset, points), ax in zip(found.items(), axes, strict=True):

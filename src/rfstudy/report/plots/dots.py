@@ -41,6 +41,9 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
     frame = of_quantity(select(context.rows, dataset=datasets, n_features_label=sizes), quantity)
     ok = set(select(frame, status="ok")["dataset"])
     there = [dataset for dataset in datasets if dataset in ok]
+    taken = set(select(frame, method=methods)["variant"])
+    absent = {label: "not run for these methods" for step, label in steps.items() if step not in taken}
+    steps = {step: label for step, label in steps.items() if step in taken}
     styles = {method: plot_style(method, context.styles) for method in methods}
     of_controls = {each["label"]: plot_style(each["method"], context.styles, each["variant"]) for each in controls}
     labels = [*steps.values(), *of_controls]
@@ -62,7 +65,7 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
         ax.set_yticks(range(len(labels)), labels if position % STEP_ACROSS == 0 else [""] * len(labels))
         ax.set_xlabel(plot.with_unit(quantity["metric"]))
     through = ", ".join(control["label"] for control in controls if control.get("line"))
-    remarks = ["Pale: the step does not change the method."]
+    remarks = ["Pale: the step does not change the method.", *plot.not_drawn(absent)]
     remarks += [f"Dashed line with a band: {through}, mean and standard deviation."] if through else []
     remarks += plot.without_panel(frame, datasets, paper, context)
     remarks += notes_on_chance(chances, paper, context, drawn=reached)

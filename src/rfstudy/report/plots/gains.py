@@ -81,7 +81,7 @@ def accuracy_gains(context, *, width, datasets, methods, baseline, quantity, ste
     notes = [
         "The three parts are different experiments, so their gains cannot be added. A dot is a data set, and in the "
         f"second part a data set and a size. Stroke: median. Grey: within {margin:g} points. Tests: over the splits; "
-        "over five draws on each of ten splits, by Holm's correction; over the folds."
+        "over five draws on each of ten splits, by Holm's correction over these maps; over the folds."
     ]
     shown = select(arena.rows, dataset=datasets, metric=quantity["metric"], split="test")
     return Picture(figure, entries, notes, pd.concat([setting, drawn, shown]))

@@ -44,9 +44,10 @@ def crossover(context, *, width, panels) -> Picture:
         return plot.nothing(width, missing)
     figure, axes = plot.grid(width, 2, len(there), HEIGHT)
     entries, remarks, drawn = [], plot.not_drawn(missing), []
+    markers = dict(zip(sorted(set(select(frame, method="")["variant"])), PEER_MARKERS, strict=False))
     for panel, (upper, lower) in zip(there, axes.T, strict=True):
         rows = select(frame, kernel=panel["kernel"])
-        styles = styles_of(rows, panel["methods"], context.styles)
+        styles = styles_of(rows, panel["methods"], context.styles, markers)
         times, by_round = cells_of(rows, panel["reference"])
         for ax, cells in ((upper, times), (lower, by_round)):
             plot.draw_lines(ax, cells, styles, band=True)
@@ -73,14 +74,14 @@ def crossover(context, *, width, panels) -> Picture:
     return Picture(figure, entries, list(filter(None, remarks)), cells=cells)
 
 
-def styles_of(rows: pd.DataFrame, methods: list[str], registry: dict) -> dict[str, PlotStyle]:
+def styles_of(rows: pd.DataFrame, methods: list[str], registry: dict, markers: dict[str, str]) -> dict[str, PlotStyle]:
     """Return the plot styles of the methods that were timed, then of scikit-learn's transformers, in grey."""
-    timed = set(rows["method"])
-    peers = sorted(set(select(rows, method="")["variant"]))
+    timed = set(rows["method"] + rows["variant"])
     own = {method: plot_style(method, registry) for method in methods if method in timed}
     return own | {
         peer: PlotStyle(f"{peer} (scikit-learn)", "#777777", marker, "dashed")
-        for peer, marker in zip(peers, PEER_MARKERS, strict=False)
+        for peer, marker in markers.items()
+        if peer in timed
     }
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import textwrap
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
@@ -79,6 +80,9 @@ SIZES = {"axis": "n_features", "label": "number of features s", "scale": "log"}
 #: Inches of a row of panels, characters of a label along its side, and numbers of features that each have a tick.
 HEIGHT, LABEL_WIDTH, FEW = 1.3, 19, 2
 
+#: The line of no difference.
+NO_DIFFERENCE = {"linewidth": 0.7, "zorder": 1.5}
+
 
 def curves(
     context, *, paper, width, datasets, methods, panels, sizes=None, bars="deviation", datasets_per_row=1, x=SIZES,
@@ -140,9 +144,17 @@ def curves(
     remarks = [*_on_levels(found, styles), *plot.not_drawn(missing)]
     remarks += notes_on_chance(chances, paper, context, drawn=reached)
     remarks += notes_on_sizes(shown, paper, context) if is_size else []
-    entries = [*styles.values(), *([{"label": LABEL} | REFERENCE] if reached else [])]
+    entries = [*styles_in_legend(styles, [panel for panel, *_ in found.values()])]
+    entries += [{"label": LABEL} | REFERENCE] if reached else []
     entries += [{"label": "published", "marker": "o", "color": "#777777"} | PUBLISHED] if has_printed else []
     return Picture(figure, entries, remarks, shown, cells_behind(shown, panels, points_of, errors=bars == "error"))
+
+
+def styles_in_legend(styles: dict[str, PlotStyle], panels: list[dict]) -> Iterator[PlotStyle | dict]:
+    """Yield the plot styles of the legend; a method that all panels are ``against`` is the line of no difference."""
+    for line, each in styles.items():
+        is_level = all(panel.get("against") == line.removesuffix("/") for panel in panels)
+        yield {"label": each.label, "color": each.colour} | NO_DIFFERENCE if is_level else each
 
 
 def printed_points(printed: pd.DataFrame, dataset: str, panel: dict, cells: pd.DataFrame) -> pd.DataFrame:
@@ -213,7 +225,7 @@ def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, p
     always = printed["mean"].tolist()
     if "against" in panel:  # the value of no difference
         always.append(0.0 if fact_of(panel["metric"]).is_percentage else 1.0)
-        ax.axhline(always[-1], color="black", linewidth=0.7, zorder=1.5)
+        ax.axhline(always[-1], color=styles[f"{panel['against']}/"].colour, **NO_DIFFERENCE)
     if cells["x"].nunique() > 1:
         plot.cut_outliers(ax, cells, styles, always)
     if panel["scale"] == "log":
@@ -231,7 +243,7 @@ def _draw_panel(ax, panel: dict, cells, styles: dict[str, PlotStyle], x: dict, p
         plot.log_axis(ax.xaxis)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    ax.set_ylabel(textwrap.fill(panel["label"], LABEL_WIDTH))
+    ax.set_ylabel(textwrap.fill(panel["label"], LABEL_WIDTH, break_on_hyphens=False))
 
 
 def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:

@@ -34,19 +34,19 @@ def written(path, x):
     return saved(path, pd.DataFrame({"x": x, "z": np.arange(100) % 3 / 10, "y": Y}), sep=";")
 
 
-TEXT, DATE, DURATION = ({"formats": [f"x={how}"]} for how in ("text", "%d.%m.%Y", "duration"))
+TEXT, DATE, HOURS, DURATION = ({"formats": [f"x={how}"]} for how in ("text", "%d.%m.%Y", "hours", "duration"))
 
 #: Two cells, options, and whether pandas leaves no doubt about its values.
 CELLS = {
     "truth": (("true", "false"), {}, True), "capitals": (("TRUE", "FALSE"), {}, True),
     "spellings": (["true", "false", "True", "FALSE"] * 25, {}, False),
-    "country": (("NA", "DE"), {}, True), "none": (("None", "Full"), {}, True),
+    "country": (("NA", "DE"), {}, True), "none": (("None", "Full"), {}, True), "h.m": (("9.40", "14.30"), HOURS, False),
     "two missing": (["NA", "a", "None", "b"] * 25, {}, False), "also blank": (["NA", "a", "", "b"] * 25, {}, False),
     "zeros": (("007", "012"), {}, True), "both": (["007", "7", "12", "012"] * 25, {}, False),
     "codes": (("1", "2"), TEXT, True), "decimals": (("1.50", "1e5"), TEXT, True),
     "beyond 2^53": ((str(2**60), str(2**60 + 1)), {}, True),
     "digits of a date": (("20210203", "20230903"), {}, True), "date": (("03.02.2021", "05.03.2022"), DATE, True),
-    "thousands": ([f"{1 + 8 * half}.{half:03d}" for half in HALVES], {"decimal": ","}, False),
+    **{f"thousands{how}": (("1.000", "9.001"), {"decimal": ",", "formats": how}, False) for how in ("", ["x=number"])},
     "hours": (("1:30", "2:00"), {}, True), "number": (("1.5", "2.5"), {}, True), "euro": (("1,5 €", "2,5 €"), {}, True),
     "absent number": (["-999", "1", "-999.0", "2"] * 25, {"missing": "-999"}, True),
     "absent text": (["unknown", "a", "unknown", "b"] * 25, {"missing": "unknown"}, True),

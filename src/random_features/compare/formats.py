@@ -13,14 +13,16 @@ from random_features.errors import UserError
 #: The share of numbers or dates of a column from which other texts are mistakes, and from which they are missing.
 MOSTLY, OFTEN = 0.8, 0.5
 
-#: Columns of one format whose first value is shown, and wordings from which numbers with words are codes.
-NOTED, MOST_FORMS = 10, 10
+#: Columns of one format whose first value is shown, wordings from which numbers with words are codes, and the year from
+#: which the median date is taken for one of this calendar.
+NOTED, MOST_FORMS, EARLIEST = 10, 10, 1500
 
 #: Formats that are tried, and others. If both of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
-#: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes.
+#: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes. Of
+#: two decimal signs that as many have, the file decides.
 FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
 OTHERS = ("whole", "bool", "duration", "text")
-EITHER = {"hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
+EITHER = {"number": tuple(SIGN_OF), "hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
 BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"), ("h:mm:ss", "ratio"))
 
 #: Dates, and times of day that may follow them.
@@ -39,16 +41,19 @@ CODE = r"(\d{4,6}) ([^\W\d]\D+)"
 IN_WORDS = r"(\d+([.,]\d+)? ?[^\W\d]+[.,]? ?){2,}"
 NEXT_TO_NUMBERS = r"^[<>≤≥~≈±△▲▼]+ ?| ?[*†‡]+$| ?\([A-Za-z*]{1,2}\)$"
 
-#: A quarter or a week; a month, as spreadsheets write it (May-21); the start of a date, also with the name of a month.
+#: A quarter or a week; a month, as spreadsheets write it (May-21); the start of a date in Chinese characters or Hangul,
+#: and of any, also with the name of a month.
 PERIOD = (
     r"(?:19|20)\d\d[-/ ]?(?:Q|K?W|T)\d{1,2}\b|(?:Q|K?W|T) ?\d{1,2}[-/ ](?:19|20)\d\d"
     r"|[1-4][.a-z]* (?:[Qq]uart|[Tt]rim)[a-z]*\.? (?:19|20)\d\d"
 )
 MONTH = rf"(?:{'|'.join(calendar.month_abbr[1:])})[a-z]?\.?"
+EASTERN = r"\d{4} ?[年년] ?\d"
 LIKE_A_DATE = (
     r"\[?(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
     r"|\d{1,2}(?:\.|st|nd|rd|th)?[-/ ][^\W\d]{3,9}\.?,?[-/ ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
-    rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|(?i:\d\d?-{MONTH}|{MONTH}[- ]\d\d)$|{PERIOD})"
+    rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|(?i:\d\d?-{MONTH}|{MONTH}[- ]\d\d)$|{PERIOD}|{EASTERN}"
+    r"|(?:0?[1-9]|[12]\d|3[01])\. ?(?:0?[1-9]|1[0-2])\.$)"
 )
 
 
@@ -58,6 +63,10 @@ def formats_of(frame, given: dict, decimal: str | None, missing, target=None) ->
 
     ``given`` has the formats of columns that the user or the file states, ``decimal`` the decimal sign or None,
     ``missing`` the texts that are missing values in all columns. A ``target`` that is mostly NA or the like is text.
+
+    >>> frame = pd.DataFrame({"x": ["1.356", "closed"], "y": ["0,5", "1,5"]})
+    >>> formats_of(frame, {"x": "number"}, None, [])[0]
+    {'x': 'number,', 'y': 'number,'}
     """
     doubts, notes, distinct, questions = [], [], {}, []
 
@@ -68,17 +77,18 @@ def formats_of(frame, given: dict, decimal: str | None, missing, target=None) ->
             # a constant is left out: no question is asked about it
             asks_nothing = counts.max() == len(frame) and not re.fullmatch(r"-?\d+([.,]\d\d?)?", counts.index[0])
             return ["text"] if asks_nothing else fits_of(name, counts, notes, name == target)
-        how = stated(name, distinct[name], given[name])
-        if how != "text":
-            note_missing(name, counts[parsed(distinct[name], how).isna().to_numpy()], doubts)
-        return [how]
+        fits = stated(name, distinct[name], given[name])
+        if fits != ["text"]:
+            note_missing(name, counts[parsed(distinct[name], fits[0]).isna().to_numpy()], doubts)
+        return fits
 
     fits = for_each_column(fitting, [name for name, column in frame.items() if is_text(column)], questions)
     clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
     signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
 
     def only(name):
-        return fits[name][0] if name in given else the_one(name, distinct[name], fits[name], signs)
+        is_stated = name in given and len(fits[name]) == 1
+        return fits[name][0] if is_stated else the_one(name, distinct[name], fits[name], signs)
 
     of_two_signs = [name for name, how in fits.items() if how == ["number", "number,"] and len(signs) != 1]
     # one is asked about the sign for all, unless an answer to other questions may show it
@@ -89,12 +99,16 @@ def formats_of(frame, given: dict, decimal: str | None, missing, target=None) ->
     if questions:
         raise UserError("\n* ".join([f"{len(questions)} columns need an answer:"] * (len(questions) > 1) + questions))
     for name, how in found.items():
-        if "%y" in how and (days := parsed(distinct[name], how)).max() > pd.Timestamp.now():
-            example = f"{distinct[name][days.idxmax()]!r} is read as {days.max():%Y}"
-            doubts.append(
-                f"{name!r}: {example}: 68 is 2068, and 69 is 1969; write years of four digits if that is wrong"
-            )
-    shown = [name for name, how in found.items() if name not in given or how in SPANS]  # hours are chosen here
+        if how.startswith(("%", "iso")) and len(distinct[name]):
+            days, now = parsed(distinct[name], how), pd.Timestamp.now()
+            latest, middle = distinct[name][days.idxmax()], days.dt.year.median()
+            if "%y" in how and days.max() > now:
+                example = f"{latest!r} is read as {days.max():%Y}: 68 is 2068, and 69 is 1969"
+                doubts.append(f"{name!r}: {example}; write years of four digits if that is wrong")
+            if not EARLIEST <= middle <= now.year + 100:  # 9999 may mean missing
+                example = f"{latest!r} is read as the year {days.max().year}"
+                doubts.append(f"{name!r}: {example}: write dates of other calendars as Gregorian ones")
+    shown = [name for name, how in found.items() if name not in given or how in (*SPANS, *SIGN_OF)]  # chosen here
     notes += changes({name: distinct[name] for name in shown}, found)
     return found, units, doubts, notes
 
@@ -117,18 +131,27 @@ def note_missing(name: str, absent: pd.Series, notes: list[str]) -> None:
         notes.append(f"{name!r}: texts that are missing values: {absent.sum():,} ({shown})")
 
 
-def stated(name: str, texts: pd.Series, how: str) -> str:
-    """Return the format that a user names for a column; of two that have one name, the one of more texts."""
+def stated(name: str, texts: pd.Series, how: str) -> list[str]:
+    """Return the format that a user names for a column; of two that have one name, the one of more texts. Of numbers
+    it is both if as many texts have them, with other values.
+
+    >>> stated("x", pd.Series(["1.356", "690", "closed"]), "number"), stated("x", pd.Series(["1,5", "?"]), "number")
+    (['number', 'number,'], ['number,'])
+    """
     if "%" not in how and how not in (*FORMATS, *OTHERS):
         raise UserError(f"--format {name}={how}: there is no such format; a column has {', '.join(FORMATS)}, text, or "
                         "dates such as %d.%m.%Y")  # fmt: skip
+    if how == "text" or (how == "number" and plain_numbers(texts) is not None):
+        return [how]
     try:
-        ways = {each: parsed(texts, each).notna().sum() for each in EITHER.get(how, [how]) if each != "text"}
+        values = {each: parsed(texts, each) for each in EITHER.get(how, [how])}
     except ValueError as error:
         raise UserError(f"--format {name}={how}: {error}") from None
-    if len(texts) and ways and not any(ways.values()):
+    ways = {each: found.notna().sum() for each, found in values.items()}
+    if len(texts) and not any(ways.values()):
         raise UserError(f"--format {name}={how}: no value has it, such as {texts[0]!r}")
-    return max(ways, key=ways.get, default="text")
+    first, *others = [each for each, number in ways.items() if number == max(ways.values())]
+    return [first] + [each for each in others if how == "number" and not values[first].equals(values[each])]
 
 
 def has_sign(texts: pd.Series) -> bool:
@@ -177,6 +200,10 @@ def changes(columns: dict, formats: dict) -> list[str]:
 def fits_of(name: str, counts: pd.Series, notes: list[str], is_target: bool) -> list[str]:
     """Return the formats that fit a column, two if they give different values; missing values are noted. ``counts`` has
     the rows of each text.
+
+    >>> days, times = ([f"{number:02d}.{end}" for number in range(1, 31)] for end in (11, 40))
+    >>> [fits_of("x", pd.Series(1, texts), [], is_target=False) for texts in (days, times[:23], times)]
+    [['number', '%d.%m'], ['number', 'hours'], ['number']]
     """
     absent = counts[counts.index.str.lower().isin(MISSING)]
     every, counts = counts.sum(), counts.drop(absent.index)
@@ -204,6 +231,10 @@ def fits_of(name: str, counts: pd.Series, notes: list[str], is_target: bool) -> 
         if len(set(numbers(texts, SIGN_OF[fits[0]])[1])) > 1 and parsed(texts, "h:mm:ss").notna().all():
             may_be_codes = texts.str.fullmatch(r"[\d.]+ ?[DHMS]").all()  # as debit and credit in German, 5.20 S
             return ["h:mm:ss", "text"] if may_be_codes else ["h:mm:ss"]  # 45m and 2h
+        if texts.str.fullmatch(r"\d\d\.\d\d").all() and texts.str.startswith("0").any():  # 09.40 or 04.11
+            ways = [how for how in ("hours", "%d.%m") if (parsed(texts, how).notna() | texts.eq("29.02")).all()]
+            if ways:
+                return [fits[0], *ways]
         if texts.str.fullmatch(r"\d-?").all() and texts.str.endswith("-").any():
             return [fits[0], "text"]  # 3- may be a mark at school
     note_missing(name, absent, notes)
@@ -217,11 +248,16 @@ def are_codes(texts: pd.Series) -> bool:
     return is_one_length and parts[1].nunique() > 1 and not parts[0].str.fullmatch(r"(19|20)\d\d").all()
 
 
-def values_by_format(texts: pd.Series) -> dict:
-    """Return the values of texts by each format that more than half of them have; equal values count once."""
+def plain_numbers(texts: pd.Series) -> pd.Series | None:
+    """Return texts as numbers with decimal points if they have no other meaning, or None."""
     plain = pd.to_numeric(texts, errors="coerce").astype(np.float64)
     is_clear = texts.str.contains(DECIMAL).any() or not texts.str.contains(POINT_OR_DATE).any()
-    if plain.notna().all() and is_clear:  # as most columns are, and other formats take long
+    return plain if plain.notna().all() and is_clear else None
+
+
+def values_by_format(texts: pd.Series) -> dict:
+    """Return the values of texts by each format that more than half of them have; equal values count once."""
+    if (plain := plain_numbers(texts)) is not None:  # as most columns are, and other formats take long
         return {"number": plain}
     some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
     times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
@@ -249,12 +285,13 @@ def ask_about(name: str, counts: pd.Series, absent: pd.Series, values: dict) -> 
         absent = " ".join(f"--missing '{each[:40]}'" for each in wrong.index[:3])
         raise UserError(f"{few} {what}, such as {wrong.index[0][:40]!r}: {ways}; "
                         f"{absent} is for all columns; or correct the file")  # fmt: skip
-    such, are_words = f"the column {name!r}, such as {counts.index[0]!r},", counts.index.str.fullmatch(IN_WORDS)
+    such, are_days = f"the column {name!r}, such as {counts.index[0]!r},", counts.index.str.match(LIKE_A_DATE)
+    are_words = counts.index.str.fullmatch(IN_WORDS) & ~counts.index.str.match(EASTERN)
     forms = counts.index.str.replace(r"[\d.,]+", "", regex=True).nunique()
     if counts[are_words].sum() > MOSTLY * counts.sum() and forms <= MOST_FORMS:
         ways = f"write durations as 6h 40m, others in columns of their own, or state --format '{name}=text'"
         raise UserError(f"{such} has several numbers with words: {ways}")
-    if len(days := pd.Series(counts.index[counts.index.str.match(LIKE_A_DATE)])) > OFTEN * len(counts):
+    if len(days := pd.Series(counts.index[are_days])) > OFTEN * len(counts):
         shapes = days.str.replace(r"\d+", "0", regex=True).str.replace(r"[^\W\d]+", "a", regex=True)
         some = days[~shapes.duplicated()].tolist()
         ways = f"state --format '{name}=%d.%m.%Y %H:%M' with its codes (of strftime)"

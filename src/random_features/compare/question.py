@@ -66,7 +66,8 @@ def understood(raw, asked, *, task="auto", drop=(), group=None, time=None, metri
     if not is_sparse:
         left = raw.table[sorted(raw.table.columns.drop(list({*drop} - {group, time})), key=lambda name: name != target)]
         given, of_text = raw.formats | ways, left.select_dtypes(exclude="category")
-        texts, units, doubts, read = formats_of(of_text, given, decimal, absent, target)
+        sign = decimal or ("." if raw.formats else None)  # numbers of ARFF have points
+        texts, units, doubts, read = formats_of(of_text, given, sign, absent, target)
         formats = {name: ways.get(name) or recipe.format_of(column) for name, column in left.items()
                    if name not in texts and recipe.kind_of(column) != recipe.MANY} | texts  # fmt: skip
     changed += [f"--missing {each}: no cell is that, so {each.replace(',', ' and ')} are missing" for each in missing

@@ -57,13 +57,15 @@ FOREIGN = re.compile(r"\w{0,9}((?!m³)[A-Za-zß-ÿ][¡¢³¹¼½¾¿‚„†‡
 #: How JSON, HTML and XML begin.
 MARKED = re.compile(r"\s*(\{\s*\"|\[\s*[\[{]|<(!doctype|html|\?xml|table)\b)", re.I)
 
-#: The first cell of a line of totals, and of any statistic; the statistics that are left out next to totals; the most
-#: lines of totals and footnotes below the rows.
+#: The first cell of a line of totals, of any statistic, and of limits of measurement next to units; the statistics that
+#: are left out next to totals; the most lines of totals and footnotes below the rows.
 TOTAL = re.compile(r"((grand |sub-?|sous-)?total(e|s|t| general| général)?|totaal|summ?a|sum|(ins)?gesamt"
                    r"|(end|gesamt|zwischen)?(summe|ergebnis)|somme|i alt|celkem|razem|合計)\W*", re.I)  # fmt: skip
 STATISTIC = re.compile(rf"{TOTAL.pattern}|(durchschnitt|mittel(wert)?|mw|ø|average|avg|mean|moyenne|media|promedio"
                        r"|gemiddelde|(min|max)(imum)?|median[ae]?|std\.?( ?dev)?|s\.?d|stabw"
                        r"|standard(abweichung| deviation)|n|anzahl|count)\W*", re.I)  # fmt: skip
+LIMIT = re.compile(r"(lo[dq]|mdl|(method )?(detection|quantification|reporting) limit|(nachweis|bestimmungs)grenze"
+                   r"|limit(e de| of) (d[ée]tection|quantification))\W*", re.I)  # fmt: skip
 OTHERS = ("min", "max", "median", "std", "count")
 MOST_BELOW = 5
 
@@ -363,11 +365,13 @@ def with_names(frame, is_short: bool, asked: dict, notes: list[str]):
     notes += [f"lines left out that repeat the names of the columns: {again.sum() - 1:,}"] * bool(again.sum() > 1)
     frame = frame.loc[~again, ~empty].set_axis(names, axis=1).reset_index(drop=True)
     of_numbers = frame[MOST_BELOW:300].map(is_number).astype(float).mean() > 0.8
-    for top in frame.loc[: MOST_BELOW - 1, of_numbers].to_numpy():
+    for line, top in zip(*(each[:MOST_BELOW].to_numpy() for each in (frame, frame.loc[:, of_numbers])), strict=True):
         units = [cell for cell in top if cell.lower() not in MISSING]
-        if len(set(top)) < 2 or not any(units) or len(units) <= len(top) / 2 or any(map(is_number, top)):
+        are_numbers = any(map(is_number, top)) and not LIMIT.fullmatch(label_of(line))
+        if len(set(top)) < 2 or not any(units) or len(units) <= len(top) / 2 or are_numbers:
             break
-        notes.append(f"the line below the names has units or texts ({', '.join(filter(None, top))[:60]}): left out")
+        what = "limits" if any(map(is_number, top)) else "units or texts"
+        notes.append(f"the line below the names has {what} ({', '.join(filter(None, top))[:60]}): left out")
         frame = frame.iloc[1:]
     return frame.reset_index(drop=True), True
 

@@ -39,8 +39,8 @@ UNITS = {
     "s": "s(ec(ond)?s?)?|sek(unden?)?",
 }
 SPANS = {
-    "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+ ?h|\d+[.:][0-5]\d Uhr",
-    "h:mm:ss": r"-?(\d+ ?d(ays?)?,? )?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
+    "hours": r"-?\d+(:| ?h ?)[0-5]\d|\d+ ?h|\d+[.:][0-5]\d Uhr|([01]?\d|2[0-3])\.[0-5]\d",
+    "h:mm:ss": r"-?(\d+ ?d(ays?)?,? |\d+\.)?\d+:\d\d:\d\d(\.\d+)?|\d+:[0-5]\d\.\d+"
     rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({'|'.join(UNITS.values())})\.?,? ?)+)",
 }
 
@@ -151,7 +151,7 @@ def refuse_marks(texts: pd.Series, sign: str, lacks: str) -> None:
 def hours(texts: pd.Series, how: str) -> pd.Series:
     """Return times of day and durations of one of ``SPANS`` in hours, NaN for other texts."""
     spans = texts.where(texts.str.fullmatch(SPANS[how]))
-    spans = spans.str.replace(r"^(\d+:\d+\.)", r"0:\1", regex=True)
+    spans = spans.str.replace(r"^(\d+:\d+\.)", r"0:\1", regex=True).str.replace(r"\.(?=\d+:)", "d ", regex=True)
     if how == "hours":
         spans = spans.str.removesuffix(" Uhr").str.replace("h$", "h00", regex=True)
         spans = spans.str.replace(" ?h ?|[.]", ":", regex=True) + ":00"
@@ -172,8 +172,8 @@ def dates(texts: pd.Series, how: str) -> pd.Series:
         texts = texts.str.removesuffix(" UTC")
     elif how == "%Y%m%d":
         texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
-    elif "%m." in how:
-        texts = texts.str.replace(SPACED, "", regex=True)
+    elif re.search(r"%m(\.|$)", how):
+        texts, how = texts.str.replace(SPACED, "", regex=True), how.removesuffix(".")
     if "%p" in how:
         texts, how = texts.str.replace(AM_PM, r" \1M", regex=True), re.sub(r"\b *%p", " %p", how)
     texts = texts.str.replace(r"(?<=^1)(er|º)(?= )|(?<= )de | (?:r|г)\.$", "", regex=True) if "%b" in how else texts

@@ -67,6 +67,8 @@ def formats_of(frame, given: dict, decimal: str | None, missing, target=None) ->
     >>> frame = pd.DataFrame({"x": ["1.356", "closed"], "y": ["0,5", "1,5"]})
     >>> formats_of(frame, {"x": "number"}, None, [])[0]
     {'x': 'number,', 'y': 'number,'}
+    >>> formats_of(pd.DataFrame({"x": ["2565-02-22", "2564-03-01"]}), {"x": "iso"}, None, [])[2]
+    ["'x': '2565-02-22' is read as the year 2565: write dates of other calendars as Gregorian ones"]
     """
     doubts, notes, distinct, questions = [], [], {}, []
 

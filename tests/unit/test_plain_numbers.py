@@ -106,19 +106,19 @@ LEARNERS = {
 }
 
 
-def some_options(name):
-    """The grid of a learner, and the first value of every option that is one of a few words."""
-    about = entry.LEARNERS[name]
-    words = {each: get_args(hint)[0] for each, hint in hints_of(about.options).items() if get_origin(hint) is Literal}
-    return words | {about.grid: [1.0]}
+def some_options(learner):
+    """The grid of a learner, the first value of every option that is one of a few words, and 1 for plain numbers."""
+    hints = hints_of(learner.options).items()
+    words = {each: get_args(hint)[0] for each, hint in hints if get_origin(hint) is Literal}
+    return words | {each: hint(1) for each, hint in hints if hint in (int, float)} | {learner.grid: [1.0]}
 
 
 def with_entries():
     """The fit and the cross-validation of every learner that has an entry."""
     for name in entry.LEARNERS:
         learner = entry.load(name)
-        fit = partial(learner.fit, n_columns=5, options=some_options(name))
-        validate = partial(learner.cross_validate, n_columns=5, score="accuracy", options=some_options(name))
+        fit = partial(learner.fit, n_columns=5, options=some_options(learner))
+        validate = partial(learner.cross_validate, n_columns=5, score="accuracy", options=some_options(learner))
         yield f"{name} fit Z", lambda spoil, fit=fit: fit(whole(spoil(X)), SIGNS, 1.0)
         yield f"{name} fit y", lambda spoil, fit=fit: fit(whole(X), spoil(SIGNS), 1.0)
         yield f"{name} validate Z", lambda spoil, validate=validate: validate(whole(spoil(X)), SIGNS, FOLDS)

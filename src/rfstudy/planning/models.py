@@ -94,7 +94,7 @@ class Search(Model):
 
     Attributes
     ----------
-    tune_per : scope of the quantities that do not state their own
+    tune_per : scope of the quantities that do not state their own; a penalty then has the scope of the preset
     method : the entry that represents all methods if they share a choice; a list has one for each kernel
     size : the size that represents all sizes if they share a choice
     learner : the learner whose score decides; by default the first

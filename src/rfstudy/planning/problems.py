@@ -130,7 +130,7 @@ def problems_of_choices(experiment: dict):
         for missing, of_scopes in (("method", ("experiment", "size")), ("size", ("experiment", "method"))):
             if scope in of_scopes and missing not in search:
                 which = f"search.{missing} must say with which {missing} {quantity} is chosen"
-                yield f"{which}, which is shared by the {scope}"
+                yield f"{which}, which is shared by the {scope} (search.{quantity}.tune_per)"
     if of_tune.get("options") in ("experiment", "size"):  # what one map chooses is an option of all
         for named, entry in itertools.product(search.get("method", ()), entries):
             shares = own_kernel(named) == own_kernel(entry) and "options" in entry.get("searched", ["options"])

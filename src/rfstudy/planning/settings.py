@@ -122,14 +122,14 @@ class Method(PlotStyle):
     year : of the publication
     family : as in the registry of maps
     reference : the publication
-    published_as : by paper, the name that is used there, or a list of names
+    published_as : by paper, the name that is used there, or a list of names; by default none
     variants : by variant, the label and the style; without one it is drawn as the method, hollow and dotted
     """
 
     year: Annotated[int, Ge(1900)]
     family: Text
     reference: Text
-    published_as: PublishedAs
+    published_as: PublishedAs = None
     colour: Colour
     marker: Marker
     variants: dict[Name, PlotStyle] = None

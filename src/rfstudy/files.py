@@ -12,9 +12,10 @@ import math
 import os
 import re
 import secrets
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from zipfile import BadZipFile
 
 from random_features.errors import UserError, suggestion
@@ -49,19 +50,29 @@ def write_atomically(path, writer, sync: bool = True) -> None:
     sweep(path.parent)
     handle, temporary = locked_file(path)
     try:
-        writer(temporary)
-        if sync:
-            force_onto_disk(temporary)
-        os.replace(temporary, path)
-        if sync:
-            force_onto_disk(path.parent)
-    except BaseException as error:
+        with naming(path):
+            writer(temporary)
+            if sync:
+                force_onto_disk(temporary)
+            os.replace(temporary, path)
+            if sync:
+                force_onto_disk(path.parent)
+    except BaseException:
         Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno and error.filename is None:
-            error.filename = str(path)  # the error of a full disk does not name the file
         raise
     finally:
         os.close(handle)
+
+
+@contextmanager
+def naming(path):
+    """Name the file in the error of a full disk, which does not."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def locked_file(path: Path) -> tuple[int, str]:
@@ -125,6 +136,14 @@ def write_text(text: str, path, *, only_if_changed: bool = False, sync: bool = T
 def write_json(record, path) -> None:
     """Write a JSON document atomically, keys in the order given."""
     write_text(json.dumps(record, indent=2) + "\n", path)
+
+
+def save_array(array, path) -> None:
+    """Write an array as ``.npy``, by Python: on a full disk NumPy may cut the file without an error."""
+    import numpy as np
+
+    with open(path, "wb") as file:
+        np.lib.format.write_array(SimpleNamespace(write=file.write), array, allow_pickle=False)
 
 
 def write_arrays(arrays: dict, path) -> None:

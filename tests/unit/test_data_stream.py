@@ -1,6 +1,7 @@
 """Rows in chunks: the same for all sizes of chunks, made or read, and reduced about the origin."""
 
 import re
+import resource
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.decomposition import TruncatedSVD
 from rfstudy.data import prepared, preprocess, stream
 from rfstudy.data.scale import fit_steps
 from rfstudy.data.streams import deformed_digits
+from rfstudy.study.journal import Log
 
 SIDE, COLUMNS = 6, 36
 BASE = {"n_train": 30, "n_test": 12}
@@ -107,6 +109,22 @@ def test_the_components_are_those_of_the_rows_at_unit_length_about_the_origin(ba
     np.testing.assert_array_equal(y[:95], labels[np.arange(95) % 30])
     of_test = of_base[30:] / np.linalg.norm(of_base[30:].astype(float), axis=1, keepdims=True)
     np.testing.assert_allclose(np.abs(X[95:]), np.abs(of_test @ reference.components_.T), atol=1e-6)
+
+
+def test_a_full_disk_names_the_file(base, tmp_path):
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        for rows, named in ((95, "chunk-0"), (20, "reduced")):
+            with pytest.raises(OSError, match=rf"File too large: '.*{named}\.npy'"):
+                run(task_of(rows_per_chunk=rows), base, tmp_path)
+        with pytest.raises(OSError, match=r"File too large: '.*/X\.npy'"):
+            prepared.write(tmp_path / "other", {}, np.zeros((50, 9)), np.zeros(5))
+        with pytest.raises(OSError, match=r"File too large: '.*job\.cells'"):
+            Log(tmp_path / "job.cells").append("key", bytes(9999))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list((tmp_path / "other").iterdir()) == []
 
 
 def test_a_stand_in_is_labelled_as_such(base, tmp_path):
@@ -208,8 +226,3 @@ def test_a_file_that_could_not_be_had_leaves_a_task_that_is_skipped(base, tmp_pa
     X, _, facts = run(of_file(rows_per_chunk=20), base, tmp_path, tmp_path / "raw")
     assert X.shape == (0, 8)
     assert (facts["status"], facts["reason"]) == ("skipped", "no network")
-
-
-def test_more_components_than_columns_are_refused():
-    found = message(stream.leading_components, np.eye(4), 5)
-    assert "a stream of 4 columns cannot be reduced to 5 components" in found

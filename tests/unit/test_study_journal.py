@@ -7,7 +7,7 @@ import pytest
 
 from random_features.errors import UserError
 from rfstudy.study import journal as journals
-from rfstudy.study.journal import ENDING, HEADER, KEY, Checkpoints, Journal, Log, key_of
+from rfstudy.study.journal import ENDING, HEADER, KEY, Checkpoints, Journal, Log
 
 RUN = {"run": "4f2a", "stage": "train", "wall_time_s": 1.5, "load_average": 0.1}
 CELL = {"rows": [{"value": 0.125}], "record": RUN}
@@ -150,12 +150,6 @@ def test_a_file_is_forced_onto_the_disk_when_the_last_time_is_long_ago(tmp_path,
         log.append("key", b"content")
         assert len(synced) == expected
     assert journals.SYNC_SECONDS <= 60
-
-
-def test_the_key_does_not_depend_on_the_order_of_a_mapping():
-    assert key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
-    different = [({"a": 1},), ({"a": 2},), ("a", "b"), ("b", "a"), ([1],), (["1"],), (1,), (1.5,)]
-    assert len({key_of(*parts) for parts in different}) == len(different)
 
 
 def checkpoints(folder, key="cell"):

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from random_features.errors import UserError
-from rfstudy.files import read_json, shown, write_atomically, write_json
+from rfstudy.files import read_json, save_array, shown, write_atomically, write_json
 
 #: The key of the checksum of the facts themselves.
 CHECKSUM = "sha256_of_facts"
@@ -30,13 +30,7 @@ def write(out_dir, record: dict, X: np.ndarray, y: np.ndarray) -> dict:
     """Write the three files, each atomically, the facts last, and return the record."""
     out_dir = Path(out_dir)
     for name, array in (("X.npy", X), ("y.npy", y)):
-        try:
-            write_atomically(out_dir / name, lambda path, array=array: np.save(path, array))
-        except OSError as error:
-            if error.errno:
-                raise
-            # on a full disk, NumPy only reports how many numbers it could not write
-            raise UserError(f"{shown(out_dir / name)} could not be written: {error}; is the disk full?") from error
+        write_atomically(out_dir / name, lambda path, array=array: save_array(array, path))
     return write_facts(record, out_dir)
 
 

@@ -17,6 +17,7 @@ from rfstudy.data import modules
 from rfstudy.data.prepared import read
 from rfstudy.data.steps.unit import unit
 from rfstudy.data.tasks import OF_STREAM, n_chunks, rows_per_chunk, without
+from rfstudy.files import naming, save_array, write_atomically
 
 #: Bytes of a LIBSVM file that are parsed at once, and rows whose second moment is formed at once.
 WINDOW_BYTES = 2**24
@@ -105,6 +106,11 @@ def leading_components(moment: np.ndarray, n_components: int) -> tuple[np.ndarra
     keep.
 
     The sign of each is such that its largest entry is positive. Raise ``UserError`` for more components than columns.
+
+    >>> leading_components(np.eye(4), 5)
+    Traceback (most recent call last):
+    ...
+    random_features.errors.UserError: a stream of 4 columns cannot be reduced to 5 components
     """
     if not 1 <= n_components <= len(moment):
         raise UserError(f"a stream of {len(moment)} columns cannot be reduced to {n_components} components")
@@ -139,7 +145,7 @@ def gather(task_id: str, task: dict, file, base_dir, folder: Path) -> tuple[np.n
     for number in range(n_chunks(streamed)):
         X, of_rows = made(task_id, streamed, number, *of_base) if file is None else parsed(streamed, number, file)
         path = folder / f"chunk-{number}.npy"
-        np.save(path, X)
+        write_atomically(path, lambda part, X=X: save_array(X, part), sync=False)
         chunks.append(np.load(path, mmap_mode="r"))
         y.append(of_rows)
         moment = moment + second_moment(X)
@@ -148,12 +154,11 @@ def gather(task_id: str, task: dict, file, base_dir, folder: Path) -> tuple[np.n
         raise UserError(f"the chunks have {n_train:,} rows, and datasets.yaml says {streamed['n_train']:,}")
     components, kept = leading_components(moment, d)
     y = np.concatenate([*y, labels[n_base:].astype(np.int64)])
-    X = np.lib.format.open_memmap(folder / "reduced.npy", mode="w+", dtype=np.float32, shape=(len(y), d))
-    written = 0
-    for rows in (*chunks, images[n_base:]):
-        for block in row_blocks(len(rows), BLOCK_ROWS):
-            reduced = unit(np.asarray(rows[block], dtype=np.float64)) @ components
-            X[written : written + len(reduced)] = reduced
-            written += len(reduced)
-    X.flush()
-    return X, y, n_train, kept
+    path, header = folder / "reduced.npy", {"descr": "<f4", "fortran_order": False, "shape": (len(y), d)}
+    with naming(path), open(path, "wb") as file:  # a full disk kills a process that writes into mapped memory
+        np.lib.format.write_array_header_1_0(file, header)
+        for rows in (*chunks, images[n_base:]):
+            for block in row_blocks(len(rows), BLOCK_ROWS):
+                reduced = unit(np.asarray(rows[block], dtype=np.float64)) @ components
+                file.write(reduced.astype("<f4").tobytes())
+    return np.load(path, mmap_mode="r"), y, n_train, kept

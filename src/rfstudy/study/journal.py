@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from random_features.errors import UserError
-from rfstudy.files import shown
+from rfstudy.files import naming, shown
 
 #: Seconds after which a file is forced onto the disk, and after which a job looks for new cells of other jobs. A power
 #: failure loses at most this much work. Forcing each cell onto the disk would take longer than computing many cells.
@@ -37,7 +37,14 @@ ENDING = ".cells"
 
 
 def key_of(*parts) -> str:
-    """Return the hash of JSON-like values that names a cell."""
+    """Return the hash of JSON-like values that names a cell. The order of a mapping does not matter.
+
+    >>> key_of({"a": 1, "b": 2}) == key_of({"b": 2, "a": 1})
+    True
+    >>> different = [({"a": 1},), ({"a": 2},), ("a", "b"), ("b", "a"), ([1],), (["1"],), (1,), (1.5,)]
+    >>> len({key_of(*parts) for parts in different}) == len(different)
+    True
+    """
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:KEY]
 
 
@@ -90,7 +97,7 @@ class Log:
     def append(self, key: str, body: bytes) -> tuple[int, int]:
         """Write a record after the last complete one, and return its position and its end."""
         name = key.ljust(KEY).encode("ascii")
-        with self.opened("ab") as file:
+        with naming(self.path), self.opened("ab") as file:
             if self.shared:
                 with contextlib.suppress(OSError):  # a file system without locks
                     fcntl.flock(file, fcntl.LOCK_EX)

@@ -20,11 +20,8 @@ from random_features.compare import reading, recipe, texts
 from random_features.compare.question import understand
 
 FORMS = {
-    "comma.csv": text(),
-    "tab.tsv": text(sep="\t"),
-    "semicolon.csv": text(sep=";"),
+    **{f"separator-{ord(sign)}": text(sep=sign) for sign in ",\t;|"},
     "decimal-comma.csv": text(sep=";", decimal=","),
-    "pipe.txt": text(sep="|"),
     "quoted.csv": text(quoting=1),
     "apostrophes.csv": text(quotechar="'", quoting=1),
     "mark.csv": b"\xef\xbb\xbf" + text(),
@@ -144,20 +141,23 @@ ARABIC, WIDE = (str.maketrans("0123456789.", digits) for digits in ("٠١٢٣٤�
 
 #: Columns of texts, and what they mean: the format, and the values.
 MEANINGS = {
-    "day-first": ([f"{d:%d.%m.%Y}" for d in DAYS], "%d.%m.%Y", DAYS),
+    **{how: ([f"{d:{how}}" for d in DAYS], how, DAYS)
+       for how in ("%d.%m.%Y", "%d.%m.%y", "%Y%m%d", "%d%m%Y", "%Y%m%d%H")},
+    **{how: ([f"{d:{how}}" for d in MORNINGS], how, MORNINGS)
+       for how in ("%Y%m%d %H:%M", "%d/%m/%Y %Hh%M", "%d/%b/%Y:%H:%M:%S", "%Y%m%d%H%M", "%Y%m%d%H%M%S")},
+    **{how: ([f"{d:{how}}" for d in DAYS], how, [d.replace(day=1) for d in DAYS])
+       for how in ("%b-%Y", "%Y/%m", "%m-%Y", "%Y年%m月", "%YM%m", "%Y-M%m")},
     "czech-dates": ([f"{d.day}. {d.month}. {d.year}" for d in DAYS], "%d.%m.%Y", DAYS),
     "hungarian-dates": ([f"{d:%Y. %m. %d.} 9:30" for d in DAYS], "%Y.%m.%d %H:%M", MORNINGS),
-    "short-years": ([f"{d:%d.%m.%y}" for d in DAYS], "%d.%m.%y", DAYS),
-    "no-separator": ([f"{d:%Y%m%d}" for d in DAYS], "%Y%m%d", DAYS),
-    "no-separator-times": ([f"{d:%Y%m%d} 09:30" for d in DAYS], "%Y%m%d %H:%M", MORNINGS),
+    "local-times": ([f"{d:%d.%m.%Y, %H:%M}{' Uhr' * (d.day % 2)}" for d in MORNINGS], "%d.%m.%Y %H:%M", MORNINGS),
+    "no-dates": ([*["0000-00-00"] * 9, *(f"{d:%Y-%m-%d}" for d in DAYS[9:])], "iso", [*[pd.NaT] * 9, *DAYS[9:]]),
     "zones": ([(f"{d.date()}T02:00:00+02:00", f"{d.date()} 02:00:00.0+02", f"{d.date()} 00:00:00 UTC",
-                f"{d:%Y%m%dT000000Z}")[d.day % 4] for d in DAYS], "iso+zone", DAYS),
-    "french-times": ([f"{d:%d/%m/%Y} 09h30" for d in DAYS], "%d/%m/%Y %Hh%M", MORNINGS),
+                f"{d:%Y%m%dT000000Z}", f"{d.date()} 00:00:00 GMT")[d.day % 5] for d in DAYS], "iso+zone", DAYS),
     "french-months": ([f"{d.day}{'er' * (d.day == 1)} {FRENCH[d.month - 1]} {d.year}" for d in DAYS], "%d %b %Y", DAYS),
     "other-months": (["3 mrt. 2021", "3 de mayo de 2021", "3 maj 2021", "3 stycznia 2021 r.", "3 Ağu 2021",
                       "3 Mrz 2021"] * 10, "%d %b %Y", [pd.Timestamp(2021, m, 3) for m in (3, 5, 5, 1, 8, 3)] * 10),
-    "months-of-a-year": ([f"{d:%b-%Y}" for d in DAYS], "%b-%Y", [d.replace(day=1) for d in DAYS]),
-    "log-dates": ([f"{d:%d/%b/%Y}:09:30:00" for d in DAYS], "%d/%b/%Y:%H:%M:%S", MORNINGS),
+    "ordinal-days": ([f"{d.day}{('th', 'st of')[d.day == 1]} {d:%B %Y}" for d in DAYS], "%d %b %Y", DAYS),
+    "months": (["2021-Mar", "March, 2021", "Mar2021", "Mar/2021"] * 15, "%b %Y", [pd.Timestamp(2021, 3, 1)] * 60),
     "arabic-dates": ([f"{d:%Y/%m/%d}".translate(ARABIC) for d in DAYS], "%Y/%m/%d", DAYS),
     "afternoons": ([f"{d:%m/%d/%Y} 9:30\u202f{('p. m.', 'PM')[d.day % 2]}" for d in DAYS], "%m/%d/%Y %I:%M %p",
                    [d + pd.Timedelta("21h30min") for d in DAYS]),
@@ -180,18 +180,18 @@ MEANINGS = {
                          "2 dagar 1 timme", "1 godz. 30 min", "2 jours", "3 horas", "90 Sek."] * 5, "h:mm:ss",
                         [156, 19 / 3600, 1.3 + 12 / 3600, 0.75, 51, 26.5, 1.1, 49, 1.5, 48, 3, 0.025] * 5),
     "day-and-days": (["1 day", "2 days"] * (ROWS // 2), "h:mm:ss", [24, 48] * (ROWS // 2)),
-    "codes-of-places": (["8001 Zürich", "9000 St. Gallen", "1012 AB"] * 20, "text",
-                        ["8001 Zürich", "9000 St. Gallen", "1012 AB"] * 20),
     "ratios": ([f"{v + 1}:1" for v in HALF], "ratio", HALF + 1),
-    "thousands-points": ([f"{i}.037,5" for i in range(1, ROWS + 1)], "number,", 1037.5 + 1000 * np.arange(ROWS)),
-    "thousands-commas": ([f"{i},037.5" for i in range(1, ROWS + 1)], "number", 1037.5 + 1000 * np.arange(ROWS)),
-    "thousands-blanks": ([f"{i}\u202f037" for i in range(1, ROWS + 1)], "number", 1037 + 1000 * np.arange(ROWS)),
+    **{cell: ([cell.format(i) for i in range(1, ROWS + 1)], how, 1037 + x + 1000 * np.arange(ROWS))
+       for cell, how, x in (("{}.037,5", "number,", 0.5), ("R$ {}.037,5", "number,", 0.5), ("{},037.5", "number", 0.5),
+                            *((f"{{}}{mark}", "number", 0) for mark in ("\u202f037", ",037円", ",037 sq ft")))},
     "beds": ([f"{i} bed{'s' * (i != 1)}" for i in range(ROWS)], "number", np.arange(ROWS)),
-    **{f"euros-{sign}": ([f"{i},50 {sign}" for i in range(ROWS)], "number,", 0.5 + np.arange(ROWS)) for sign in "€¤"},
-    **{f"sign-{sign}": ([f"{sign}{i}.50" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5) for sign in "$\\"},
+    **{f"unit-{unit}": ([f"{i},50 {unit}" for i in range(ROWS)], "number,", 0.5 + np.arange(ROWS))
+       for unit in ("€", "¤", "Mio.", "Mio. €", "Mrd. USD", "l/100 km", "mm Hg", "m^2", '"', "'")},
+    **{f"sign-{left}{right}": ([f"{left}{i}.5{right}" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5)
+       for left, right in (("$", ""), ("\\", ""), ("AED ", ""), ("PLN", ""), ("", "％"), ('="', '"'))},
     "percent": ([(f"{i}.5%", f"%{i}.5")[i % 2] for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "minus": ([f"\u200e\u2212{v + 1}" for v in HALF], "number", -HALF - 1),
-    "minus-at-the-end": ([f"{v + 1}-" for v in HALF], "number", -HALF - 1),
+    **{cell: ([cell.format(v + 1) for v in HALF], "number", -HALF - 1) for cell in ("{}-", "({})")},
     "no-cents": ([(f"{i},-", f"1.0{i},– Kr.", f"Kr. {i},--", f"{i},50- Kr.")[i % 4] for i in range(10, 10 + ROWS)],
                  "number,", [(i, 1000 + i, i, -i - 0.5)[i % 4] for i in range(10, 10 + ROWS)]),
     "no-rappen": ([(f"CHF {i}.-", f"1'0{i}.—", f"{i}-")[i % 3] for i in range(10, 10 + ROWS)], "number",
@@ -199,22 +199,15 @@ MEANINGS = {
     "lakhs": ([f"₹{i},23,456.5" for i in range(1, ROWS + 1)], "number", 1e5 * np.arange(1, ROWS + 1) + 23456.5),
     "rupees": ([f"Rs. {i},23,456/-" for i in range(1, ROWS + 1)], "number", 1e5 * np.arange(1, ROWS + 1) + 23456.0),
     "other-digits": ([f"{i}.5".translate((ARABIC, WIDE)[i % 2]) for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
-    "millions": ([f"{i},5 Mio." for i in range(ROWS)], "number,", np.arange(ROWS) + 0.5),
-    "square-feet": ([f"{i},037 sq ft" for i in range(1, ROWS + 1)], "number", 1037 + 1000 * np.arange(ROWS)),
-    "no-durations": ([f"PT0{i % 9}" for i in range(ROWS)], "text", [f"PT0{i % 9}" for i in range(ROWS)]),
-    "halves": ([f"{i % 9}½" for i in range(ROWS)], "text", [f"{i % 9}½" for i in range(ROWS)]),
-    "reais": ([f"R$ {i}.037,5" for i in range(1, ROWS + 1)], "number,", 1037.5 + 1000 * np.arange(ROWS)),
-    "yen": ([f"{i},037円" for i in range(1, ROWS + 1)], "number", 1037 + 1000 * np.arange(ROWS)),
-    "wide-percent": ([f"{i}.5％" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
     "degrees": ([f"{i}.5{('℃', '°C')[i % 2]}" for i in range(ROWS)], "number", np.arange(ROWS) + 0.5),
-    "brackets": ([f"({v + 1})" for v in HALF], "number", -HALF - 1),
+    **{name: (cells, "text", cells) for name, cells in {
+        "codes-of-places": ["8001 Zürich", "9000 St. Gallen", "1012 AB"] * 20, "words": ["None", "NA", "-"] * 20,
+        "no-durations": [f"PT0{i % 9}" for i in range(ROWS)], "halves": [f"{i % 9}½" for i in range(ROWS)],
+        "beyond-2^53": [str(2**60 + i) for i in range(ROWS)], "zeros-in-front": ["01", "1"] * 30,
+        "feet-and-inches": ["5'10\"", "O'Neil \"0\""] * 30, "apostrophes": ["'s-Gravenhage", "Delft"] * 30,
+        "seasons": ["2009/10", "2010/11", "2011/12"] * 20}.items()},
     "mostly-missing": (["NA"] * 40 + [*map(str, HALF[40:])], "number", [np.nan] * 40 + [*HALF[40:]]),
     "question-marks": (["?", "－", "\\N", *map(str, HALF[3:])], "number", [np.nan] * 3 + [*HALF[3:]]),
-    "beyond-2^53": ([str(2**60 + i) for i in range(ROWS)], "text", [str(2**60 + i) for i in range(ROWS)]),
-    "zeros-in-front": (["01", "1"] * (ROWS // 2), "text", ["01", "1"] * (ROWS // 2)),
-    "words": (["None", "NA", "-"] * (ROWS // 3), "text", ["None", "NA", "-"] * (ROWS // 3)),
-    "feet-and-inches": (["5'10\"", "O'Neil \"0\""] * (ROWS // 2), "text", ["5'10\"", "O'Neil \"0\""] * (ROWS // 2)),
-    "apostrophes": (["'s-Gravenhage", "Delft"] * (ROWS // 2), "text", ["'s-Gravenhage", "Delft"] * (ROWS // 2)),
 }  # fmt: skip
 
 
@@ -241,6 +234,7 @@ def test_a_column_has_one_meaning(tmp_path, name):
         (["1E3", "10E2", "204"] * 20, (), "'1E3' is read as 1000"),
         ([*map(str, HALF[2:]), "k.A.", "few"], ["x=number"], "'x': texts that are missing values: 2 (k.A., few)"),
         ([*(str(d.date()) for d in DAYS[1:]), "9999-12-31"], (), "a value, 9999-12-31 00:00:00, 14,"),
+        ([*(str(d.date()) for d in DAYS[30:]), *["9999-12-31"] * 30], (), "9999-12-31 00:00:00 in 30 rows"),
         ([*["-999"] * 3, *map(str, HALF[4:]), "9e4"], (), "'x': a value, -999.0 in 3 rows, 69 quartile ranges from"),
         (["-", *(f"no {i}" for i in range(35)), *["no 1"] * 24], (), "give the numbers in 'no 0' columns"),
         (["", *(f"no {i}" for i in range(30)), *["no 1"] * 29], (), "its 2 rarest texts count as one; give the num"),
@@ -275,8 +269,8 @@ QUESTIONS = {
     "months-in-words": ([f"{d.day} kesäkuuta {2000 + i}" for i, d in enumerate(DAYS)], "looks like dates: state --"),
     **{how: ([f"{d:{how}}" for d in DAYS], "looks like dates: state --format")
        for how in ("%a, %d %b %Y", "%A, %B %d, %Y", "[%d/%b/%Y:%H:%M:%S +0100]", "%b-%y", "%d-%b", "%Y年%m月%d日%H時",
-                   "%d.%m.", "%d. %m.")},
-    "ordinal-days": ([f"{d.day}{'st' if d.day == 1 else 'th'} {d:%B %Y}" for d in DAYS], "looks like dates: state --"),
+                   "%d.%m.", "%d. %m.", "%Y-%b-%d", "%d %b %y", "%H:%M %d.%m.%Y", "%Y-%m-%d_%H-%M", "%Y년 %m월 %d일")},
+    **{how: ([f"{d:{how}}" for d in DAYS], f"--format 'x=number' or --format 'x={how}'") for how in ("%Y%m", "%m.%Y")},
     "quarters-weeks": ([f"{2000 + i}-{'QW'[i % 2]}{1 + i % 4}" for i in range(ROWS)], "dates: write the first day"),
     "quarters-in-words": ([f"{1 + i % 4}. Quartal {2000 + i}" for i in range(ROWS)], "dates: write the first day"),
     "danish-hours": ([f"{i % 9} t {i} min" for i in range(ROWS)], "has several numbers with words: write durations"),
@@ -376,10 +370,10 @@ def test_lines_that_are_no_rows_are_left_out_and_noted(tmp_path, name):
 
 
 def test_rows_with_many_missing_cells_and_subtotals_are_kept(tmp_path):
-    lines = [*LINES[:30], "Total,2,3", *LINES[30:-2], "North Total,2,3", ",,5", ",,6"]
+    lines = [*LINES[:30], "Total,2,3", *LINES[30:-2], "North Total,2,3", "Total for A,2,3", ",,5", ",,6"]
     (path := tmp_path / "t.csv").write_text("a,b,y\n" + ",,4\n" + "\n".join(lines) + "\n")
-    assert len((asked := understand(path, "y", formats=["a=number"])).y) == ROWS + 3
-    assert "lines that begin with 'Total' are rows: 2; remove them if they are totals" in asked.changed
+    assert len((asked := understand(path, "y", formats=["a=number"])).y) == ROWS + 4
+    assert "lines that begin with 'Total' are rows: 3; remove them if they are totals" in asked.changed
     answers = saved(tmp_path, pd.DataFrame({"c": [*"nj"] * 29 + [*"nn"], "y": HALF}))  # n for no is no number of rows
     assert "lines that begin with" not in "".join(understand(answers, "y").changed)
 
@@ -387,6 +381,7 @@ def test_rows_with_many_missing_cells_and_subtotals_are_kept(tmp_path):
 #: Encodings, words, and what they cannot be in Windows-1252, if they are asked about.
 ENCODINGS = {
     "cp932": (["東京", "大阪", "札幌"], "is no text in cp1252"), "cp1250": (["mały", "Łódź"], "'ma³y' is no"),
+    "windows-1252": (["Köln", "KÃ¶ln"], "'KÃ¶ln' is"),
     "cp1251": (["Казань"], "'Êàçàíü' is no"), "mac_roman": (["München"], "'MŸnchen' is"), "gbk": (["北京市"], "is no"),
     "cp1252": (["créée", "Góðæri", "l’été", "kWh/m²a", "9 m³h", "n° «à la»", "¿Qué?", "jäääär", "prixÉté"], None),
 }  # fmt: skip
@@ -429,6 +424,8 @@ def test_a_quote_that_swallows_lines_is_asked_for(tmp_path):
     (path := tmp_path / "t.csv").write_text("a,b,y\n" + "\n".join(lines) + "\n")
     assert "quotes have line ends inside (30), or are unpaired: --quote none" in message(understand, path, "y")
     assert len(understand(path, "y", quote="none").y) == ROWS
+    path.write_text("a,b,y\n" + "\n".join(f'{v},"so \\"{i}\\", a \\\\",{v}' for i, v in enumerate(HALF)) + "\n")
+    assert understand(path, "y").table["b"][0] == 'so "0", a \\'
     (path := tmp_path / "m.csv").write_text("a,b,y\n" + "\n".join(f'{v},"two\nlines",{v}' for v in HALF) + "\n")
     asked = understand(path, "y")
     assert len(asked.y) == ROWS
@@ -483,4 +480,6 @@ def test_a_format_that_was_stated_is_taken(tmp_path):
     known, of_dates = "there is no such format; a column has number, number,,", "no value has it, such as '1.125'"
     for how, words in {"%d.%m.%Y": of_dates, "%G-W%V": "ISO", "numbers": known, "number,,": known, "": known}.items():
         assert f"--format x={how}: {words}" in message(understand, path, "y", formats=[f"x={how}"])
+    days = {"%A %d %B %Y": "lundi 3 mai 2021", "%a, %d. %m. %Y": "Mo., 3. 5. 2021", "den %d %B %Y": "den 3 maj 2021"}
+    assert {texts.parsed(pd.Series(each), how)[0] for how, each in days.items()} == {pd.Timestamp(2021, 5, 3)}
     assert [*map(texts.is_number, ("1.234,5 kg/m3", "1.23,5"))] == [True, False]

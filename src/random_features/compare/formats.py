@@ -7,7 +7,17 @@ import numpy as np
 import pandas as pd
 
 from random_features.compare.columns import LARGEST_EXACT, is_text
-from random_features.compare.texts import MISSING, SIGN_OF, SPANS, in_ascii, is_number, numbers, parsed, units_of
+from random_features.compare.texts import (
+    COMPACT,
+    MISSING,
+    SIGN_OF,
+    SPANS,
+    in_ascii,
+    is_number,
+    numbers,
+    parsed,
+    units_of,
+)
 from random_features.errors import UserError
 
 #: The share of numbers or dates of a column from which other texts are mistakes, and from which they are missing.
@@ -20,16 +30,16 @@ NOTED, MOST_FORMS, EARLIEST = 10, 10, 1500
 #: Formats that are tried, and others. If both of a pair of ``BEFORE`` fit, the first is taken; others are asked for.
 #: A user who asks for a format of ``EITHER`` gets the one that more texts have: 2:08 next to 1:02:08 may be minutes. Of
 #: two decimal signs that as many have, the file decides.
-FORMATS = ("number", "number,", "%Y%m%d", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
+FORMATS = ("number", "number,", "hours", "h:mm:ss", "ratio", "iso", "iso+zone")
 OTHERS = ("whole", "bool", "duration", "text")
 EITHER = {"number": tuple(SIGN_OF), "hours": tuple(SPANS), "iso": ("iso", "iso+zone")}
-BEFORE = (("%Y%m%d", "number"), ("hours", "ratio"), ("h:mm:ss", "ratio"))
+BEFORE = (("hours", "ratio"), ("h:mm:ss", "ratio"), *((how, "number") for how in COMPACT if "%d" in how))
 
 #: Dates, and times of day that may follow them.
 DATES = (
     "%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
     "%Y.%m.%d", "%Y%m%d", "%Y年%m月%d日", "%d %b %Y", "%d. %b %Y", "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%d%b%Y",
-    "%d/%b/%Y", "%b %Y", "%b-%Y", "%m/%Y",
+    "%d/%b/%Y", "%b %Y", "%b-%Y", "%m/%Y", "%m-%Y", "%Y/%m", "%Y年%m月", "%YM%m", "%Y-M%m",
 )  # fmt: skip
 TIMES = (" %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p", " %Hh%M", " %Hh%M:%S", ":%H:%M:%S")
 
@@ -50,7 +60,9 @@ PERIOD = (
 MONTH = rf"(?:{'|'.join(calendar.month_abbr[1:])})[a-z]?\.?"
 EASTERN = r"\d{4} ?[年년] ?\d"
 LIKE_A_DATE = (
-    r"\[?(?:[^\W\d]{2,10}\.?,? )?(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)\b(?!\1)"
+    r"\[?(?:[^\W\d]{2,10}\.?,? |\d\d?:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?,? )?"
+    r"(?:(?:\d\d?|\d{4})([-./ ] ?)\d{1,2}\1(?:\d{4}|\d\d?)(?=$|T\d|[\W_])(?!\1)"
+    rf"|\d{{1,4}}[-./ ]?{MONTH},?[-./ ]?\d{{1,4}}$|{MONTH} \d\d?,? \d\d$"
     r"|\d{1,2}(?:\.|st|nd|rd|th)?[-/ ][^\W\d]{3,9}\.?,?[-/ ]\d{4}|[^\W\d]{3,9} \d{1,2}(?:(?:st|nd|rd|th),?|,) \d{4}"
     rf"|[^\W\d]{{3,9}} \d{{1,2}} \d{{1,2}}:\d\d|(?i:\d\d?-{MONTH}|{MONTH}[- ]\d\d)$|{PERIOD}|{EASTERN}"
     r"|(?:0?[1-9]|[12]\d|3[01])\. ?(?:0?[1-9]|1[0-2])\.$)"
@@ -221,6 +233,8 @@ def fits_of(name: str, counts: pd.Series, notes: list[str], is_target: bool) -> 
     if not fits:
         ask_about(name, counts, absent, values)
         return ["text"]
+    if fits == ["%Y/%m"] and all((int(each[5:]) - int(each[:4])) % 100 == 1 for each in texts):
+        return ["text"]  # seasons such as 2010/11
     year_first = re.sub("%d(.)%m(.)%y", r"%y\1%m\2%d", fits[0])
     if year_first != fits[0] and parsed(texts, year_first).notna().all():
         first, last = texts.str.extract(r"(\d+)\D\d+\D(\d+)").nunique()
@@ -254,6 +268,7 @@ def plain_numbers(texts: pd.Series) -> pd.Series | None:
     """Return texts as numbers with decimal points if they have no other meaning, or None."""
     plain = pd.to_numeric(texts, errors="coerce").astype(np.float64)
     is_clear = texts.str.contains(DECIMAL).any() or not texts.str.contains(POINT_OR_DATE).any()
+    is_clear &= not any(texts[:100].str.fullmatch(pattern).all() for pattern in COMPACT.values())
     return plain if plain.notna().all() and is_clear else None
 
 
@@ -263,7 +278,8 @@ def values_by_format(texts: pd.Series) -> dict:
         return {"number": plain}
     some, values = texts.iloc[:: max(1, len(texts) // 100)], {}
     times = TIMES if some.str.contains(r"\d[:h]\d").any() else [""]
-    for how in [*FORMATS, *(date + time for date in DATES for time in times)]:
+    days = [date + time for date in DATES for time in times if "%d" in date or not time]
+    for how in [*FORMATS[:2], *COMPACT, *FORMATS[2:], *days]:
         if how == "hours" and any(found.notna().all() for found in values.values()):
             break  # numbers, as in most columns, are nothing else
         if parsed(some, how).notna().mean() > OFTEN:

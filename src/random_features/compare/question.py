@@ -163,7 +163,10 @@ def check(y, groups, settings, described) -> None:
         kind = "finite number" if settings["task"] == "regression" else f"class of {FEWEST_OF_A_CLASS} rows or more"
         few = f"{len(y)} rows with a {' and a '.join([kind, *filter(settings.get, ('group', 'time'))])}, {len(set(y))}"
         few += " different" + " (--task regression takes numbers as they are)" * (settings["task"] != "regression")
-        raise UserError(f"the target {target!r} has {few}; at least {FEWEST_ROWS}, 2 different, are needed")
+        empty = next((each["missing"] for each in described if each["column"] == target), 0)
+        more = f"; {empty:,} more have none: write a label into empty cells that mean one" if empty else ""
+        more *= settings["task"] != "regression"
+        raise UserError(f"the target {target!r} has {few}; at least {FEWEST_ROWS}, 2 different, are needed{more}")
     if groups is not None and len(set(groups)) < FEWEST_GROUPS:
         raise UserError(f"--group: the column has {len(set(groups))} groups; at least {FEWEST_GROUPS} are needed")
     if settings["columns"] is not None and not any(settings["columns"].values()):
@@ -249,7 +252,8 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         far = []
         for end in (lowest, highest):
             away, same = abs(end - middle) / (high - low or np.inf), known[values == end]
-            if away > FAR or (away > recipe.SPIKE and len(same) > 1):  # -999 in many rows
+            is_open = kind == "dates" and same.iloc[0].year == 9999  # even if half of all end so
+            if is_open or away > FAR or (away > recipe.SPIKE and len(same) > 1):  # -999 in many rows
                 rows = f" in {len(same):,} rows" * (len(same) > 1)
                 far.append(f"{same.iloc[0]}{rows}, {away:,.0f} quartile ranges from its median")
         more = "; else consider its logarithm" if kind == "numbers" and lowest > 0 else ""

@@ -45,6 +45,9 @@ QUOTES = {"double": '"', "single": "'", "none": ""}
 OPTIONS = ("separator", "quote", "header", "encoding")
 ENCODINGS = "state --encoding, such as cp932, cp1250, cp1251 or gb18030"
 
+#: A quote of a cell that a backslash keeps from ending it.
+ESCAPED = re.compile(r"""(?:^|[,;|\t]) ?"[^"\n]*\\"(?! ?[,;|\t]|"|$)""", re.M)
+
 #: A line between the names and the rows, as SQL, SAP and Markdown draw it.
 RULER = re.compile(r"^[-=+|: ]*(---|===)[-=+|: ]*\n", re.M)
 
@@ -52,7 +55,7 @@ LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]
 
 #: What no text of Windows-1252 has: a sign in a word, but for m³, or five signs and letters with marks in a row. Text
 #: of cp1250 (ma³y), of a Macintosh (MŸnchen) or in another alphabet has it.
-FOREIGN = re.compile(r"\w{0,9}((?!m³)[A-Za-zß-ÿ][¡¢³¹¼½¾¿‚„†‡ˆ‰ŠŒŽŸ][a-zß-ÿ]|[¡-ÿ]{5})\w{0,9}")
+FOREIGN = re.compile(r"\w{0,9}([ÂÃ][¡-¿]|(?!m³)[A-Za-zß-ÿ][¡¢³¹¼½¾¿‚„†‡ˆ‰ŠŒŽŸ][a-zß-ÿ]|[¡-ÿ]{5})\w{0,9}")
 
 #: How JSON, HTML and XML begin.
 MARKED = re.compile(r"\s*(\{\s*\"|\[\s*[\[{]|<(!doctype|html|\?xml|table)\b)", re.I)
@@ -239,6 +242,8 @@ def read_text(data: bytes, asked: dict) -> Raw:
     """Return a table of text. One separator and one kind of quotes must cut every line into equally many cells."""
     encoding, separator, quote = (asked.get(key) for key in ("encoding", "separator", "quote"))
     text = data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n").strip("\n") + "\n"
+    if quote != "none" and '\\"' in text and ESCAPED.search(text):  # no quotes of CSV can be cut so
+        text = re.sub(r"""\\([\\"])""", lambda found: '""' if found[1] == '"' else "\\", text)
     text, n_rulers = RULER.subn("\n", text)
     if stated := re.match(r"sep=(.)\n", text):  # as spreadsheets write it
         text, separator = text[stated.end() :], separator or stated[1]
@@ -258,7 +263,7 @@ def read_text(data: bytes, asked: dict) -> Raw:
         shown = " and ".join(each.between for each in fitting)
         raise UserError(f"{shown} both cut all lines into equally many cells: state --separator")
     if not cuts:
-        raise UserError(f"no separator of columns was found in {text[:40]!r}; is it a table?")
+        raise UserError(f"no separator of columns was found in {text[:40]!r}; is it a table? state --separator")
     if not fitting:
         nearest = min(cuts, key=lambda each: each.n_wrong)
         raise UserError(f"{nearest.wrong}; correct or remove it, or state --separator or --quote")
@@ -274,6 +279,12 @@ def read_text(data: bytes, asked: dict) -> Raw:
     notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding == "cp1252")
     notes += [f"line ends inside quotes, part of cells: {how.inside:,}"] * bool(how.inside)
     notes += [f"lines of dashes left out: {n_rulers:,}"] * bool(n_rulers)
+    if '="' in text:  # as spreadsheets keep texts
+        given, frame = frame, frame.replace(r'^="([^"]*)"$', r"\1", regex=True)
+        n_formulas = int((given != frame).sum().sum())
+        notes += [f'cells such as ="5" that are taken for the text between the quotes: {n_formulas:,}'] * bool(
+            n_formulas
+        )
     frame, n_above = trimmed(frame, asked.get("target"), notes)
     frame, named = with_names(frame, how.is_short, asked, notes)
     frame = without_totals(frame, notes)
@@ -317,7 +328,8 @@ def without_totals(frame, notes: list[str]):
     notes += [f"line of totals left out: {line!r}" for line in lines]
     frame = frame.drop(index=found)
     labels = frame.iloc[:, 0]
-    is_total = labels.str.fullmatch(rf"(.* )?{TOTAL.pattern}", flags=re.I)  # also North Total
+    is_total = labels.str.fullmatch(rf"(.* )?{TOTAL.pattern}", flags=re.I)  # also North Total, and Total of North
+    is_total |= labels.str.fullmatch(rf"{TOTAL.pattern}(?<=\W).+", flags=re.I) & ~labels.duplicated(keep=False)
     is_below = labels.index.isin(below.index) & ~labels.isin(rows.iloc[:, 0])  # n may be an answer
     is_statistic = is_below & labels.str.fullmatch(STATISTIC.pattern, flags=re.I)
     if between := labels[is_total | is_statistic].tolist():

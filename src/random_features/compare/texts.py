@@ -20,7 +20,8 @@ MISSING = {"?", "-", "--", "---", "na", "n/a", "n.a.", "n. a.", "k.a.", "k. a.",
            "#num!", "#null!", "<na>", "n.v.", "n.d.", "nd", "n/d", "s/d", "s.o.", "nc", "n.c.", "unbekannt", "inconnu",
            "keine angabe", "not available", "no data", "não informado", "saknas", "brak", "brak danych", "\\n", "欠測",
            "不明", "－", "–", "—", "n.b.", "prefer not to say", "prefer not to answer", "don't know", "don’t know",
-           "weiß nicht", "#bezug!", "#wert!", "#zahl!", "#valeur!", "#valor!", "#name?"}  # fmt: skip
+           "weiß nicht", "#bezug!", "#wert!", "#zahl!", "#valeur!", "#valor!", "#name?", "0000-00-00",
+           "0000-00-00 00:00:00"}  # fmt: skip
 
 #: How the months begin in English, Dutch, French, German, Italian, Polish, Portuguese, Russian, Spanish, Turkish, and
 #: the Scandinavian languages.
@@ -44,13 +45,23 @@ SPANS = {
     rf"|P(?=\d|T\d)(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?|(?i:-?(\d+(\.\d+)? ?({'|'.join(UNITS.values())})\.?,? ?)+)",
 }
 
+#: Dates that are numbers, too, by their formats.
+COMPACT = {
+    "%Y%m%d": r"(19|20)\d{6}", "%Y%m%d%H": r"(19|20)\d{8}", "%Y%m%d%H%M": r"(19|20)\d{10}",
+    "%Y%m%d%H%M%S": r"(19|20)\d{12}", "%d%m%Y": r"\d{4}(19|20)\d\d", "%m%d%Y": r"\d{4}(19|20)\d\d",
+    "%Y%m": r"(19|20)\d{4}", "%m.%Y": r"(0[1-9]|1[0-2])\.(19|20)\d\d",
+}  # fmt: skip
+
 #: The decimal signs of formats; their marks between thousands; lakhs (1,23,456), money (60,- and 60/- too), and units.
+#: IDR and VND are left out: their 80.331 is a thousand times more than a file with decimal points says.
 SIGN_OF = {"number": ".", "number,": ","}
 MARKS = {",": r"[.'’ ]", ".": r"[,'’ ]"}
 LAKHS = r"[1-9]\d?(?:,\d\d)+,\d{3}"
 MONEY = r"[A-Z]{0,2}[$£¤¥\u20a0-\u20bf]|EUR|USD|CHF|GBP|INR|JPY|BRL|DKK|NOK|SEK|Rs\.?|[Kk]r\.?|Fr\.?"
+MONEY += "|AED|AUD|CAD|CNY|CZK|HKD|ILS|KRW|MXN|MYR|NZD|PHP|PLN|RON|RUB|SAR|SGD|THB|TRY|TWD|UAH|ZAR"
 LETTERS = r"(?!(?:Uhr|[AaPp][Mm]|st|nd|rd|th)$|[²³¹¼-¾⅐-⅞])[%/A-Za-z\u00b0-\uffdc]"
-UNIT = rf"{MONEY}|{LETTERS}{{1,8}}\.?|(?:{LETTERS}{{1,6}}/)?[cdkm]?m[23]|sq\.? (?:ft|m)\.?"
+UNIT = rf"(?:{LETTERS}{{2,8}}\.? )?(?:{MONEY})|{LETTERS}{{1,8}}\.?|(?:{LETTERS}{{1,6}}/)?[cdkm]?m\^?[23]"
+UNIT += "|sq\\.? (?:ft|m)\\.?|[\"″']|''|[lL]/100 ?km|mm Hg"
 NUMBER = {
     sign: rf"^(?P<sign>[-+]?)(?P<before>{MONEY}|%)? ?(?P<digits>[-+]?(?:(?:[1-9]\d{{0,2}}(?:{marks}\d{{3}})+"
           rf"(?![\d.,]*[eE][-+]?\d)|{LAKHS}|\d+)(?:[{sign}]\d*)?|[{sign}]\d+)(?:[eE][-+]?\d+)?)"
@@ -60,13 +71,16 @@ NUMBER = {
 
 #: Blanks and points of dates that others write without them (18. 6. 2021.); the end of a time with a zone.
 SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
-ZONE = r"[:T]\d+(?:\.\d+)?(?:Z| UTC|[+-]\d\d(?::?\d\d)?)$"
+ZONE = r"[:T]\d+(?:\.\d+)?(?:Z| UTC| GMT|[+-]\d\d(?::?\d\d)?)$"
 
 #: Blanks, minus signs, marks and digits of other alphabets, and their twins in ASCII. Shift JIS writes the yen as \.
 #: Marks without a width, of copied and of Arabic texts, are left out.
 DIGITS = "".join(chr(zero + i) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10) for i in range(10))
 SIGNS = str.maketrans("\u00a0\u202f\u2007\u2009\u2212\u2011\u2013\u2014－％￥\\．，／：٫٬٪" + DIGITS,
                       "    -----%¥¥.,/:.'%" + "0123456789" * 5, "\u200b\u200e\u200f\u2060\ufeff")  # fmt: skip
+
+#: Endings of days, and words, within dates with names of months: 1er mai, 2nd of May 2021, 1 de mayo de 2021.
+WITHIN_DATES = r"(?<=^1)(?:er|º)(?= )|(?<=\d)(?:st|nd|rd|th)\b|(?<= )(?:de|of) | (?:r|г)\.$"
 
 #: An hour in the morning or the afternoon, as p.m. or pm.
 AM_PM = r"(?i)(?<=\d)\s*([ap])\.? ?m\b\.?"
@@ -167,16 +181,26 @@ def hours(texts: pd.Series, how: str) -> pd.Series:
 
 def dates(texts: pd.Series, how: str) -> pd.Series:
     """Return dates of one format, in UTC where they have a zone, NaT for other texts."""
+    how = how.replace("%B", "%b")
+    if day := re.match(r"%[aA]\.?,? +", how):  # its name, in any language, tells nothing more
+        texts, how = texts.str.replace(r"^[^\W\d]+\.?,? +", "", regex=True), how[day.end() :]
     if how.startswith("iso"):
         texts = texts.where(texts.str.contains("[-T]") & (texts.str.contains(ZONE) == (how == "iso+zone")))
-        texts = texts.str.removesuffix(" UTC")
-    elif how == "%Y%m%d":
-        texts = texts.where(texts.str.fullmatch(r"(19|20)\d{6}"))
+        texts = texts.str.replace(" (?:UTC|GMT)$", "", regex=True)
+    elif how in COMPACT:
+        texts = texts.where(texts.str.fullmatch(COMPACT[how]))
     elif re.search(r"%m(\.|$)", how):
-        texts, how = texts.str.replace(SPACED, "", regex=True), how.removesuffix(".")
+        texts, how = texts.str.replace(SPACED, "", regex=True), re.sub(r"(?<=\.) +(?=%[mYy])|\.(?=$| %[HI])", "", how)
+    if " %H" in how or " %I" in how:
+        texts = texts.str.replace(r",(?= \d+:)| Uhr$", "", regex=True)
+        how = re.sub(",(?= %[HI])| Uhr$", "", how)
     if "%p" in how:
         texts, how = texts.str.replace(AM_PM, r" \1M", regex=True), re.sub(r"\b *%p", " %p", how)
-    texts = texts.str.replace(r"(?<=^1)(er|º)(?= )|(?<= )de | (?:r|г)\.$", "", regex=True) if "%b" in how else texts
+    if "%b" in how:
+        texts = texts.str.replace(WITHIN_DATES, "", regex=True)
+    if how == "%b %Y":  # also 2021-May, May, 2021 and May/2021
+        texts = texts.str.replace(r"^(\d{4})[-/,. ]+([^\W\d]{3,}\.?)$", r"\2 \1", regex=True)
+        texts = texts.str.replace(r"^([^\W\d]{3}(?=\d)|[^\W\d]{3,}\.?(?=[/, ]))[/, ]*(\d{4})$", r"\1 \2", regex=True)
     for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
         texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
     found = pd.to_datetime(texts, format="ISO8601" if how.startswith("iso") else how, errors="coerce", utc=True)

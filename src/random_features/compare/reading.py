@@ -282,9 +282,8 @@ def read_text(data: bytes, asked: dict) -> Raw:
     if '="' in text:  # as spreadsheets keep texts
         given, frame = frame, frame.replace(r'^="([^"]*)"$', r"\1", regex=True)
         n_formulas = int((given != frame).sum().sum())
-        notes += [f'cells such as ="5" that are taken for the text between the quotes: {n_formulas:,}'] * bool(
-            n_formulas
-        )
+        note = f'cells such as ="5" that are taken for the text between the quotes: {n_formulas:,}'
+        notes += [note] * bool(n_formulas)
     frame, n_above = trimmed(frame, asked.get("target"), notes)
     frame, named = with_names(frame, how.is_short, asked, notes)
     frame = without_totals(frame, notes)

@@ -268,7 +268,8 @@ def plain_numbers(texts: pd.Series) -> pd.Series | None:
     """Return texts as numbers with decimal points if they have no other meaning, or None."""
     plain = pd.to_numeric(texts, errors="coerce").astype(np.float64)
     is_clear = texts.str.contains(DECIMAL).any() or not texts.str.contains(POINT_OR_DATE).any()
-    is_clear &= not any(texts[:100].str.fullmatch(pattern).all() for pattern in COMPACT.values())
+    some = texts[:100].tolist()
+    is_clear &= not any(all(re.fullmatch(pattern, each) for each in some) for pattern in COMPACT.values())
     return plain if plain.notna().all() and is_clear else None
 
 

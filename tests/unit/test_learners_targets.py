@@ -87,6 +87,9 @@ def test_folds_are_checked():
     for folds in (*of_fold, [0, 0, 2, 2], [1, 1, 2, 2], [0, 0, 0, 0], [0, 1], [0.0, 1.0, 0.0, 1.0]):
         with pytest.raises(ValueError, match="folds must be"):
             check_folds(folds, Y, "accuracy")
+    for weights in ([1, 0, 2, 0], [0, 3, 0, 1]):
+        with pytest.raises(ValueError, match="fold 0, or the rows that train for it, have no weight"):
+            check_folds([0, 1, 0, 1], Y, "mse", weights=np.array(weights))
 
 
 @pytest.mark.parametrize(

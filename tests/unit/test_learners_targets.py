@@ -73,6 +73,7 @@ def test_grids_and_scalings_are_checked():
         with pytest.raises(ValueError, match="must be finite and positive"):
             check_grid(bad, "C")
     assert check_grid(0.0, "penalty", zero_allowed=True).tolist() == [0.0]
+    assert check_grid(torch.tensor([0.5, 2.0], requires_grad=True), "C").tolist() == [0.5, 2.0]
 
 
 def test_folds_are_checked():

@@ -7,6 +7,7 @@ import pytest
 from closed_forms import assert_mean, assert_variance, direction, drawn, rff_variance
 from scipy.integrate import quad
 from scipy.special import beta, gammaln
+from sklearn.base import clone
 
 from random_features.kernels import Gaussian
 from random_features.maps import make_map
@@ -111,6 +112,7 @@ def test_one_warning_names_the_share_of_rows_that_underflow(blocks):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         expected = features(near)
+        clone(phi).set_output(transform="pandas").fit_transform(near)  # whose memory is not writable
     with pytest.warns(UserWarning, match="prf: the features of 25 % of the rows underflow") as caught:
         Z = features(np.concatenate([near, far]))
     assert len(caught) == 1

@@ -168,9 +168,6 @@ def test_the_list_of_maps_is_shown_as_a_table():
     assert all(line[place : place + 2] == "O(" and line[place - 1] == " " for line in lines[1:])
 
 
-# --- random states ----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("state", [np.random.default_rng, np.random.RandomState])
 def test_a_generator_is_a_seed_that_moves_on(state):
     phi, other = make_map("rff", random_state=state(3)), make_map("rff", random_state=state(3))
@@ -181,9 +178,6 @@ def test_a_generator_is_a_seed_that_moves_on(state):
     np.testing.assert_array_equal(again, first)
     machine = KernelMachineRegressor(make_map("rff", random_state=0), [1e-3, 1e-2], random_state=state(0))
     assert machine.fit(X, X[:, 0]).penalty_ in (1e-3, 1e-2)
-
-
-# --- any kernel for Nystroem ------------------------------------------------------------------------------------------
 
 
 def chi(X, Y):
@@ -215,8 +209,6 @@ def test_what_is_no_kernel_matrix_is_refused(kernel, message):
     with pytest.raises(ValueError, match=message):
         make_map("nystroem", kernel, random_state=0).fit(data()[0])
 
-
-# --- a length scale per column ----------------------------------------------------------------------------------------
 
 SCALES = [0.5, 1.0, 2.0, 4.0]
 STATIONARY = [kernel for kernel in KERNELS.values() if hasattr(kernel, "length_scale")]

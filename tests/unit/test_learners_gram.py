@@ -69,8 +69,6 @@ def test_options_and_targets_are_checked():
         fit_kernel_svm(K, np.ones(20), 1.0)
 
 
-# --- several kernels --------------------------------------------------------------------------------------------------
-
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-1, 1, (120, 2))
 Y = np.where(np.sin(4 * X[:, :1]) + 0.2 * RNG.standard_normal((120, 1)) > 0, 1.0, -1.0)

@@ -125,9 +125,6 @@ def test_rows_of_no_class_or_of_several_are_refused():
         fit_logistic(stream(Z), Y, 0.1, n_columns=15)
 
 
-# --- streams of any length --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("n_classes", "dtype"), [(2, np.float64), (5, np.float32)])
 @pytest.mark.parametrize("penalty", [1e-2, 5e-4])
 def test_the_objective_is_that_of_scikit_learn_to_the_tolerance_on_five_thousand_rows(penalty, n_classes, dtype):

@@ -146,6 +146,8 @@ def test_targets_and_folds_are_checked():
         fit_svm(stream(Z), np.ones(40), 1.0, **options(Z))
     with pytest.raises(ValueError, match="ended after 40 of 41 rows"):
         fit_svm(stream(Z), np.append(Y, 1.0), 1.0, **options(Z))
+    with pytest.raises(ValueError, match="one class only"):  # LIBLINEAR took the sign that is left for +1
+        fit_svm(stream(Z), Y, 1.0, solver="liblinear", weights=(Y[:, 0] < 0).astype(float), **options(Z))
     sorted_labels = np.where(np.arange(40) < 20, 1.0, -1.0)
     with pytest.raises(ValueError, match="fold 0 hold one class only"):
         cross_validate_svm(stream(Z), sorted_labels, [1.0], (np.arange(40) >= 20).astype(int), **options(Z))

@@ -73,6 +73,7 @@ def test_grids_and_scalings_are_checked():
         with pytest.raises(ValueError, match="must be finite and positive"):
             check_grid(bad, "C")
     assert check_grid(0.0, "penalty", zero_allowed=True).tolist() == [0.0]
+    assert check_grid(torch.tensor([0.5, 2.0], requires_grad=True), "C").tolist() == [0.5, 2.0]
 
 
 def test_folds_are_checked():
@@ -87,6 +88,9 @@ def test_folds_are_checked():
     for folds in (*of_fold, [0, 0, 2, 2], [1, 1, 2, 2], [0, 0, 0, 0], [0, 1], [0.0, 1.0, 0.0, 1.0]):
         with pytest.raises(ValueError, match="folds must be"):
             check_folds(folds, Y, "accuracy")
+    for weights in ([1, 0, 2, 0], [0, 3, 0, 1]):
+        with pytest.raises(ValueError, match="fold 0, or the rows that train for it, have no weight"):
+            check_folds([0, 1, 0, 1], Y, "mse", weights=np.array(weights))
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,6 @@ def test_the_unit_of_the_targets_cancels(features, unit):
             machine.set_params(uncertainty=True).fit(rows, unit * y)
 
 
-# --- every machine: the parameters that it lists, and its state -------------------------------------------------------
-
 #: The exact machines of every kernel, and a machine for every map with its default kernel.
 SIGNS = np.sign(TARGETS[KernelMachineRegressor])
 BY_FEATURES = {f"exact-{name}": kernel for name, kernel in EVERY_KERNEL.items()}
@@ -154,6 +152,9 @@ def test_a_refit_that_fails_leaves_no_mixture_of_two_fits(features, broken, monk
         (KernelMachineClassifier(Gaussian()), np.arange(10) / 3, "Unknown label type"),
         (KernelMachineRegressor(RBFSampler()), np.arange(10.0), "features must be a map of make_map or a kernel"),
         (KernelMachineRegressor(RBFSampler), np.arange(10.0), "features must be a map of make_map or a kernel"),
+        (KernelMachineRegressor(Gaussian), np.arange(10.0), r"features must be .*: write Gaussian\(\)"),
+        (KernelMachineRegressor("precomputed"), np.arange(10.0), r"'precomputed' is for make_map\('nystroem', kernel="),
+        (KernelMachineRegressor(Gaussian(), "auto"), np.arange(10.0), "penalties must be numbers, got 'auto'"),
         (KernelMachineRegressor("orf"), np.arange(10.0), r"features must be .* got 'orf': make_map\('orf'\) is a map"),
         (KernelMachineRegressor("gausian"), np.arange(10.0), r"got 'gausian': did you mean gaussian\? known are"),
         (KernelMachineClassifier(Gaussian(), [1e-3, 1e-2]), [0] * 9 + [1], "1 row of the class 1 cannot choose among"),

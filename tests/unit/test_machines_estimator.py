@@ -63,9 +63,6 @@ def test_scikit_learn_checks_of_the_others(estimator, check):
     check(estimator)
 
 
-# --- weights ----------------------------------------------------------------------------------------------------------
-
-
 @every_variant
 def test_a_row_of_weight_2_is_the_row_twice_and_of_weight_0_none(machine):
     machine, y = clone(machine).set_params(penalties=1e-4), CLASSES if is_classifier(machine) else Y
@@ -184,9 +181,6 @@ def test_the_scoring_of_penalties_is_one_of_the_loss():
     default, log_loss, accuracy = (machine.set_params(scoring=each).fit(X, CLASSES).penalty_ for each in scorings)
     assert default == log_loss != accuracy
     assert best_penalty([[1.0], [2.0]], [0.1, 1.0], "log_loss") == 0.1
-
-
-# --- the methods that scikit-learn's users call -----------------------------------------------------------------------
 
 
 def test_logistic_machines_have_probabilities_and_others_say_what_to_do():

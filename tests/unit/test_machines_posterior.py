@@ -154,6 +154,11 @@ def test_draws_of_the_prior_are_of_the_kernel_of_the_machine(kernel):
         machine = KernelMachineRegressor(same, PENALTY, uncertainty=True).fit(X, Y)
         for own in (same, machine.kernel_):
             assert machine.sample_functions(prior=make_map("rff", own, n_components=8))(NEW).shape == (40, 1)
+    for wrong in ((1.5,), (-1,), (1, 0, "orf"), (1, 0, Gaussian(0.5))):
+        with pytest.raises((TypeError, ValueError), match=r"n_functions|prior must be a map of make_map"):
+            machine.sample_functions(*wrong)
+    with pytest.raises(TypeError, match="prior must be a map of make_map, for a machine on an exact kernel only"):
+        clone(ON_MAP).fit(X, Y).sample_functions(prior=PHI)
 
 
 @pytest.mark.filterwarnings("error")

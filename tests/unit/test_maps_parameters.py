@@ -111,6 +111,7 @@ def test_targets_are_required_and_may_be_of_any_kind(variant):
         *(("lprff", {"n_bits": bits}, "n_bits") for bits in (0, 33)),
         ("sgq", {"node": "sqrt_3"}, "no real features for 5 columns"),
         ("nsrf", {"n_copies": 8, "n_peaks": 9}, "n_copies=8 copies find no 9 peaks a round"),
+        ("nystroem", {"kernel": lambda X, Z: -X @ Z.T}, "not symmetric and positive semi-definite"),
         ("karff", {"n_candidates": 99}, "n_candidates"),
         *((name, {"scoring_fraction": part}, "scoring_fraction") for name, part in [("karff", 0.0), ("kprff", 1.5)]),
         ("kprff", {"kernel": Linear()}, "the candidates of the linear kernel are the 5 columns"),

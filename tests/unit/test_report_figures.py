@@ -41,10 +41,8 @@ def test_points_are_means_and_bars_standard_deviations():
 def test_what_is_missing_takes_no_place_and_is_said():
     rows = [row for row in made_rows(repeats=4) if row["dataset"] != "magic04"]
     rows = changed(rows, lambda row: row["dataset"] == "eeg", stand_in="generated (stand-in for EEG)")
-    rows = changed(
-        rows, lambda row: (row["dataset"], row["learner"]) == ("a8a", "svm"),
-        status="skipped", value=None, settings={"reason": "too many entries"},
-    )  # fmt: skip
+    skipped = {"status": "skipped", "value": None, "settings": {"reason": "too many entries"}}
+    rows = changed(rows, lambda row: (row["dataset"], row["learner"]) == ("a8a", "svm"), **skipped)
     gap = {"dataset": "eeg", "learner": "ridge", "method": "gq", "n_features_label": "32d"}
     failed = {"status": "failed", "value": None, "settings": {"reason": "singular matrix"}}
     rows = changed(rows, lambda row: row | gap == row, **failed)
@@ -151,6 +149,11 @@ def test_a_legend_has_the_colours_and_patterns_of_the_lines_that_it_names(shippe
         assert not own or (entry.get_color(), entry.get_linestyle()) in own, entry.get_label()
 
 
+def test_errors_are_on_logarithmic_axes_where_a_panel_has_over_a_decade(shipped):
+    for name, scale in {("survey", "error-by-time-text"): "log", ("eerf", "figure-02-text"): "linear"}.items():
+        assert {ax.get_yscale() for ax in shipped.made(*name).figure.axes} == {scale}
+
+
 def test_a_changed_protocol_and_the_number_of_repeats_are_on_the_picture(shipped):
     spec, penalty = shipped.spec("survey", "figure-07-text"), "experiments.survey-double-descent.grid.penalty"
     spec = outputs.with_changes(spec, {spec["experiments"][0]: {tuple(penalty.split(".")): 0.01}})
@@ -172,9 +175,6 @@ def test_the_control_that_decides_is_a_line_through_the_panel():
     spread = np.std(values, ddof=1)
     assert band.get_x() == pytest.approx(np.mean(values) - spread)
     assert band.get_width() == pytest.approx(2 * spread)
-
-
-# --- what matters -----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

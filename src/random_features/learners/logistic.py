@@ -70,8 +70,8 @@ def cross_validate_logistic(
     fits did not converge.
     """
     Y, grid = sign_columns(Y), check_grid(penalties, "penalties")
-    folds, used = check_folds(folds, Y, "accuracy", every_column=True)
     targets, weights = _targets(Y, intercept, classes), as_weights(weights, len(Y))
+    folds, used = check_folds(folds, Y, "accuracy", every_column=True, weights=weights)
     used = used if weights is None else used * weights[:, None]
     counts = used.sum(axis=0)
     problem = newton.logistic, targets, used / counts, _against_the_mean(grid, counts, scaling, n_columns)

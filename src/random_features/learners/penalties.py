@@ -5,12 +5,15 @@ import numpy as np
 from random_features.arrays import check_numbers
 from random_features.errors import check_choice
 from random_features.learners.scoring import gain
+from random_features.tensors import on_host
 
 
 def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
     """Return a grid of penalties or Cs as float64 (g,); ``ValueError`` unless finite and positive (zero if allowed)."""
-    grid = check_numbers(grid, name)
-    values = np.atleast_1d(np.asarray(grid, dtype=np.float64))
+    try:
+        values = np.atleast_1d(np.asarray(on_host(check_numbers(grid, name)), dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} must be numbers, got {grid!r}: {error}") from None
     lowest = "non-negative" if zero_allowed else "positive"
     good = np.isfinite(values) & ((values >= 0) if zero_allowed else (values > 0))
     if values.ndim != 1 or values.size == 0 or not good.all():

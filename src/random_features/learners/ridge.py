@@ -109,9 +109,9 @@ def cross_validate_ridge(
     does not choose it. Raises ``ValueError`` also for an empty fold or one whose training rows hold a single class.
     """
     Y, penalties = as_columns(Y), check_grid(penalties, "penalties", zero_allowed=True)
-    folds, training = check_folds(folds, Y, score)
-    check_choice("center", center, CENTERS)
     weights = as_weights(weights, len(Y))
+    folds, training = check_folds(folds, Y, score, weights=weights)
+    check_choice("center", center, CENTERS)
     totals = training.sum(axis=0) if weights is None else weights @ training
     shifts = [effective_penalties(penalties, n, scaling, n_columns) for n in totals]
     if len(Y) <= n_columns:

@@ -49,7 +49,7 @@ def held_out_mean(Y, decision, score: str, weights, rows):
     return score_sum(Y[rows], decision, score, weights) / (len(decision) if weights is None else weights.sum())
 
 
-def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np.ndarray, np.ndarray]:
+def check_folds(folds, Y, score: str, *, every_column=False, weights=None) -> tuple[np.ndarray, np.ndarray]:
     """Return the fold of each row as an integer array (n,), and the rows that train for each fold, bool (n, k).
 
     Rows of the fold -1 are never held out. Where there are some, they alone train, and the folds are parts of the rows
@@ -57,7 +57,7 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
 
     Raises ``ValueError`` unless the folds are 0..k-1, none of them empty, with k >= 2 or rows of the fold -1. Raises
     ``NotDefinedError`` unless, where classes are scored, the training rows of every fold hold at least two (with
-    ``every_column``: both signs in every column).
+    ``every_column``: both signs in every column), and unless these rows and each fold have ``weights`` (n,) above 0.
     """
     check_choice("score", score, SCORES)
     folds = np.asarray(check_numbers(folds, "folds"))
@@ -67,6 +67,9 @@ def check_folds(folds, Y, score: str, *, every_column: bool = False) -> tuple[np
     if len(present) < (1 if alone.any() else 2) or not np.array_equal(present, np.arange(len(present))):
         raise ValueError(f"folds must be 0..k-1 with k >= 2 and none empty, found {present[:20].tolist()}")
     training = np.column_stack([alone if alone.any() else folds != fold for fold in present])
+    for fold in () if weights is None else present:
+        if not (weights[folds == fold].any() and weights[training[:, fold]].any()):
+            raise NotDefinedError(f"fold {fold}, or the rows that train for it, have no weight: choose other folds")
     if score == "accuracy":
         for fold in present:
             seen = Y[training[:, fold]]

@@ -81,7 +81,7 @@ def cross_validate_svm(
     many of the fits did not converge.
     """
     Y, (grid, weights) = sign_columns(Y), _costs(grid, "grid", scaling, n_columns, as_weights(weights, len(Y)))
-    folds, training = check_folds(folds, Y, "accuracy", every_column=True)
+    folds, training = check_folds(folds, Y, "accuracy", every_column=True, weights=weights)
     if choose_solver(len(Y) * Y.shape[1] * n_columns, solver, not isinstance(Y, np.ndarray)) == "newton":
         used = training if weights is None else training * weights[:, None]
         problem = newton.squared_hinge, Y[:, :, None], used, np.tile(1.0 / grid[:, None], used.shape[1])
@@ -137,6 +137,7 @@ def check_liblinear(Z, C: float) -> None:
 
 def _liblinear(Z, Y, C, tolerance=None, weights=None):
     check_liblinear(Z, C)
+    sign_columns(Y if weights is None else Y[weights > 0])  # LIBLINEAR would take the only sign for +1
     stops = {"tol": LIBLINEAR_TOLERANCE if tolerance is None else tolerance, "max_iter": LIBLINEAR_MAX_ITERATIONS}
     model = LinearSVC(C=C, dual=False, fit_intercept=False, random_state=0, **stops)
     coef, n_iter = [], 0

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from random_features import tensors
 from random_features.arrays import check_numbers, check_same_columns, gains_on_gpu, generator_of, is_sparse, row_blocks
 from random_features.errors import check_choice, suggestion
+from random_features.kernels.base import Kernel
 from random_features.learners.gram import fit_kernel_ridge, ridge_scores_on_gram
 from random_features.learners.kernel_ridge import fit_kernel_ridge_by_tiles, predict_by_tiles
 from random_features.learners.logistic import cross_validate_logistic, fit_logistic
@@ -125,6 +126,8 @@ class KernelMachine(BaseEstimator):
             got, hint = self.features, "put other transformers in front, in a pipeline"
             if isinstance(got, str):
                 hint = f"make_map({got!r}) is a map" if got in REGISTRY else suggestion(got, BY_NAME)
+            elif isinstance(got, type) and issubclass(got, RandomFeatureMap | Kernel):
+                hint = f"write {got.__name__}()"
             where = "a map of make_map or a kernel of random_features.kernels"
             raise TypeError(f"features must be {where}, got {got!r}: {hint}") from None
 

@@ -2,10 +2,12 @@
 
 from copy import copy, deepcopy
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import r2_score
+from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from random_features.arrays import check_same_columns, generator_of, row_blocks
@@ -14,6 +16,7 @@ from random_features.learners.ridge import ridge_sums
 from random_features.learners.targets import average
 from random_features.length_scales import LARGEST, SMALLEST
 from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, as_given, not_in_parts
+from random_features.maps.base import RandomFeatureMap
 from random_features.maps.registry import make_map, supporting
 from random_features.pivoted_cholesky import diagonal, kernel_matrix
 from random_features.tensors import cast, cholesky_solve, concatenated, like, namespace, on_host
@@ -204,6 +207,9 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         ``kernel_``.
         """
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
+        check_scalar(n_functions, "n_functions", Integral, min_val=0)
+        if prior is not None and (hasattr(self, "map_") or not isinstance(prior, RandomFeatureMap)):
+            raise TypeError(f"prior must be a map of make_map, for a machine on an exact kernel only, got {prior!r}")
         if hasattr(self, "map_"):
             return Functions(copy(self), self.map_, *posterior.draw_weights(self.model_, rng, n_functions))
         check_same_columns(self, getattr(prior, "landmarks", None), "landmarks")

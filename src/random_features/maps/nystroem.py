@@ -150,7 +150,7 @@ class Nystroem(RandomFeatureMap):
             K = self.kernel_(self._landmarks) if self._columns is None else self._landmarks
             eigenvalues, eigenvectors = np.linalg.eigh(K if np.isfinite(K).all() else np.zeros_like(K))
         smallest = np.finfo(np.float64).tiny / SMALLEST_EIGENVALUE
-        if not (np.isfinite(eigenvalues).all() and eigenvalues[-1] > smallest):
+        if not (np.isfinite(eigenvalues).all() and np.abs(eigenvalues).max() > smallest):
             raise ValueError("nystroem: the kernel matrix of the landmarks is near 0 or not finite: scale the data")
         if eigenvalues[0] < -NEGATIVE * eigenvalues[-1] or np.abs(K - K.T).max() > NEGATIVE * np.abs(K).max():
             raise ValueError(

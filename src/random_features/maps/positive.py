@@ -9,7 +9,7 @@ import torch
 from random_features.maps.cubature import simplex_corners
 from random_features.maps.montecarlo import haar_rows
 from random_features.maps.spectral import SpectralMap
-from random_features.tensors import write
+from random_features.tensors import as_tensor, write
 
 
 class PositiveRandom(SpectralMap):
@@ -103,8 +103,7 @@ def checked(blocks):
     """
     lost = n_rows = 0
     for part, features in blocks:
-        values = features if isinstance(features, torch.Tensor) else torch.from_numpy(np.asarray(features))
-        largest = values.detach().amax(dim=1)
+        largest = (features if isinstance(features, torch.Tensor) else as_tensor(features)).detach().amax(dim=1)
         if not torch.isfinite(largest).all():
             raise ValueError("prf: exponentials of the projections overflow: centre the data or scale them")
         lost += int((largest < torch.finfo(largest.dtype).tiny).sum())

@@ -38,7 +38,7 @@ class Precomputed(Kernel):
     like = "neural_tangent"
 
     def _values(self, X, Y):
-        raise ValueError("kernel='precomputed' has no other values than the data: use Nystroem")
+        raise ValueError("kernel='precomputed' is for make_map('nystroem', kernel='precomputed') only")
 
 
 #: The classes and parameters of kernels by name, and by their names in scikit-learn's estimators. Length scales are

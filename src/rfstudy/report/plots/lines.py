@@ -313,6 +313,10 @@ def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_p
 #: Inches of a panel, and panels in a row.
 TIME_HEIGHT, ACROSS = 1.5, 4
 
+#: If the largest error of a panel is over so many times the smallest, errors are on logarithmic axes. On linear ones
+#: the lines of small errors lie on each other.
+DECADE = 10.0
+
 
 def error_by_time(context, *, paper, width, datasets, methods, quantity, times) -> Picture:
     """Return the figure, with a panel for every data set that has errors and times.
@@ -334,9 +338,12 @@ def error_by_time(context, *, paper, width, datasets, methods, quantity, times) 
             absent[context.name(dataset, paper)] = why_no_curve(errors)
     figure, axes = plot.side_by_side(width, len(found), ACROSS, TIME_HEIGHT)
     plot.set_titles(axes, plot.titles_of(found, context.rows, paper, context).values())
+    is_wide = any(own["error"].max() > DECADE * own["error"].min() > 0 for own in found.values())
     for cells, ax in zip(found.values(), axes, strict=True):
+        ax.set_yscale("log" if is_wide else "linear")
         plot.draw_lines(ax, cells, styles)
-        plot.log_axis(ax.xaxis)
+        for axis in (ax.xaxis, ax.yaxis)[: 1 + is_wide]:
+            plot.log_axis(axis)
         ax.set(xlabel="time (s)", ylabel=plot.with_unit(quantity["metric"]))
     shown = behind_curves(select(context.rows, dataset=datasets), methods, quantity, times)
     remarks = ["Bars: one standard error of the error, the quartiles of the time.", *plot.not_drawn(absent)]

@@ -84,6 +84,7 @@ EDITS = [
     (TITLE, f"{TITLE}\n  shard_by: [experiment, method]", ".shard_by: must be a beginning of experiment, dataset"),
     (TITLE, f"{TITLE}\n  steps: [{{name: a}}, {{name: a}}]", ".steps[1].name: 'a' is there twice"),
     ("{method: orf}", "{method: orf, draw: 1, draws: [0]}", ".methods[1].draw: an entry has one draw, or a list of "),
+    ("orf}]", "orf, draws: [1]}]\n  steps: [{name: a}]", ".methods[1].draws: an entry with draws takes no steps: leav"),
     ("{method: orf}", "{method: orf, datasets: {eeg: {sweep: {values: [1]}}}}", ".methods[1].datasets.eeg.sweep: the "),
     ("{method: orf}", "{method: orf, only_sizes: [3d]}", ".methods[1].only_sizes: there is no size '3d'; known are 2d"),
     ("[minmax]}", "[minmax], only_sizes: {rff: [3d]}}", ".datasets.eeg.only_sizes.rff: there is no size '3d'; known"),

@@ -271,6 +271,8 @@ class Experiment(Model):
             if name in steps[:i]:
                 yield ("steps", i, "name"), f"{name!r} is there twice"
         for i, entry in enumerate(self.methods):
+            if steps and entry.draws and not entry.variant:
+                yield ("methods", i, "draws"), "an entry with draws takes no steps: leave out draws, or name a variant"
             if entry.kernel and context.get("one_kernel"):
                 yield ("methods", i, "kernel"), f"the kind {self.kind} has one kernel for all methods"
         if self.time is not None and not context.get("timed", True):

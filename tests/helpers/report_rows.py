@@ -1,7 +1,6 @@
 """Made-up results for the tests of tables and figures.
 
-The rows have the form of a real run; their values follow simple laws (errors fall as 1/sqrt(s), accuracies rise), so
-that panels look as they will.
+The rows have the form of a real run; their values follow simple laws (errors fall as 1/sqrt(s), accuracies rise).
 """
 
 import itertools

@@ -268,9 +268,8 @@ def relative_error(exact: np.ndarray, approximate: np.ndarray, norm: str, ridge:
 
 def accuracy_of(study, learner: str, options: dict, phi, sample: Sample, repeat: int, penalty, recorded) -> dict:
     """The accuracy of a learner on the test rows, with the penalty that is shared or, where there is none, of this
-    cell, the best that has a solution on all rows; ``recorded`` names who shares it. Where a shared one
-    leaves a singular system, the cell has failed. ``at_edge`` is
-    "elsewhere" for a choice that was made elsewhere.
+    cell, the best that has a solution on all rows; ``recorded`` names who shares it. Where a shared one leaves a
+    singular system, the cell has failed. ``at_edge`` is "elsewhere" for a choice that was made elsewhere.
     """
     n_train, recorded = len(sample.y_train), recorded or {"tune_per": "cell"}
     if left_out(study, learner, n_train, phi.n_columns_):

@@ -81,6 +81,7 @@ def test_a_budget_that_ends_too_early_gives_no_answer(tmp_path, monkeypatch, cap
     printed = capsys.readouterr().out
     assert f"No answer yet: {lacking} did not run; the warnings say why" in printed
     assert f"not run ({skipped}: the budget does not leave the time)" in printed
+    assert "a longer --budget may help" in printed
     assert (tmp_path / "out" / "report.html").exists()
     assert not (tmp_path / "out" / "best.py").exists()
 
@@ -244,7 +245,7 @@ def test_unknown_maps_and_budgets_are_refused(tmp_path, capsys, monkeypatch):
 
 def test_a_map_of_a_number_of_columns_has_that_many(kernel_run):
     asked = understand(kernel_run.file, "y")
-    X = recipe.encoder(asked.settings["columns"]).fit_transform(asked.table)
+    X = recipe.encoder(asked.settings).fit_transform(asked.table)
     for name in ("rff", "orf", "sorf", "rom", "fastfood", "qmc", "nystroem", "kprff"):
         settings = {"length_scale": 1.0, "penalties": [1e-6], **contests.map_settings(name, 64)}
         machine = recipe.model(name, settings, "regression").fit(X[:500], asked.y[:500])

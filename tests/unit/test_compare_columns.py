@@ -10,7 +10,7 @@ from scipy.spatial.distance import pdist
 from sklearn.preprocessing import StandardScaler
 
 from random_features.compare import contest as contests
-from random_features.compare import recipe
+from random_features.compare import recipe, warnings
 from random_features.compare.question import understand
 from random_features.compare.run import compare
 from random_features.errors import UserError
@@ -27,6 +27,7 @@ def test_groups_stay_together_and_times_are_tested_on_later_rows(tmp_path):
         names = np.arange(1500) if asked.groups is None else asked.groups
         last = pd.Series(np.arange(1500) if "group" in how else times).groupby(names).max()
         parts = recipe.final_parts(asked.table, asked.y, asked.groups, asked.settings)
+        assert bool(warnings.small_test(len(parts[1]), len(asked.y))) == ("site" in how.values())
         cuts = recipe.split(asked.y, asked.groups, times, folds=5)
         for train, test in [parts, *cuts]:
             assert len(train) >= len(test)  # no group of most rows is held out
@@ -107,7 +108,7 @@ def test_the_encoder_fills_scales_and_ignores_unknown_categories():
     frame = pd.DataFrame({"n": [1.0, None, 3.0, np.inf], "e": np.nan, "c": ["a", "b", None, "a"], "d": days})
     columns = {"numbers": ["n", "e"], "dates": ["d"], "seasons": ["d"], "categories": ["c"]}
     np.testing.assert_array_equal(recipe.seasons(frame[["d"]]), [[0, 0], [1, 0], [np.nan, np.nan], [3, 0]])
-    fitted = recipe.encoder(columns).fit(frame)
+    fitted = recipe.encoder({"columns": columns, "task": "regression"}).fit(frame)
     X = fitted.transform(frame)
     assert X.dtype == np.float32
     assert np.isfinite(X).all()
@@ -167,3 +168,20 @@ def test_the_task_is_inferred(tmp_path, values, task):
     assert asked.settings["task"] == task
     words = f"'y', few whole numbers, is taken for {task}; --task {other} changes it"
     assert (words in asked.changed) == (isinstance(values, np.ndarray) and 2 < len(set(values)) <= 20)
+
+
+@pytest.mark.parametrize("is_class", [False, True])
+def test_many_categories_predict_by_their_means_on_other_rows(is_class):
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 300, (2, 3000))
+    y = rng.standard_normal(300)[code[0]] + 0.3 * rng.standard_normal(3000)
+    y, frame = (y > 0).astype(int) if is_class else y, pd.DataFrame(code.T.astype(str), columns=["shop", "noise"])
+    settings = {"columns": {"categories": ["shop", "noise"]}, "task": "classes" if is_class else "regression"}
+    encoder = recipe.encoder(settings)
+    learned, new = encoder.fit_transform(frame[:2000], y[:2000])[:, -2:], encoder.transform(frame[2000:])[:, -2:]
+    for found, target in ((learned, y[:2000]), (new, y[2000:])):
+        known, noise, _ = np.corrcoef(found.T, target)[-1]
+        assert known > 0.6
+        assert abs(noise) < 0.1  # a training row does not give its own target away
+    assert encoder.transform(frame[:1].assign(shop="new")).shape == (1, 62)
+    assert recipe.encoder(settings | {"group": "shop"}).fit_transform(frame[:50], y[:50]).shape == (50, 60)

@@ -50,6 +50,9 @@ def test_what_few_rows_cannot_separate_is_undecided_and_the_cheaper_is_named():
     assert decision.kind == "undecided"
     assert decision.chosen is decision.best
     assert "linear, cheaper, is as good" in decision.answer
+    for why in ("not on 9 rows: stopped after 9 s by the budget", "not on 9 rows: nan"):
+        answer = decisions.decide([guess], np.arange(60), 0.5, {"linear": why}).answer
+        assert ("a longer --budget may help" in answer) == ("budget" in why)
 
 
 def test_noise_is_rarely_taken_for_a_signal():

@@ -237,7 +237,7 @@ def test_a_column_has_one_meaning(tmp_path, name):
         ([*(str(d.date()) for d in DAYS[30:]), *["9999-12-31"] * 30], (), "9999-12-31 00:00:00 in 30 rows"),
         ([*["-999"] * 3, *map(str, HALF[4:]), "9e4"], (), "'x': a value, -999.0 in 3 rows, 69 quartile ranges from"),
         (["-", *(f"no {i}" for i in range(35)), *["no 1"] * 24], (), "give the numbers in 'no 0' columns"),
-        (["", *(f"no {i}" for i in range(30)), *["no 1"] * 29], (), "its 2 rarest texts count as one; give the num"),
+        (["", *(f"no {i}" for i in range(30)), *["no 1"] * 29], (), "its 2 rarest texts share a column; give the n"),
         ([*map(str, HALF[:40]), *["none of it"] * 20], (), "free text); --format 'x=number' takes numbers, and"),
         ([*map(str, range(0, 413, 7)), "99999"], (), "if it means missing, --missing; whole numbers that nearly all"),
         ([f"{1801 + i}-12" for i in range(ROWS)], (), "'1801-12' is read as 1801-12-01"),
@@ -337,7 +337,8 @@ LINES = [f"{v + 1},{v / 4},{v * v}" for v in HALF]
 SHAPES = {
     "index-without-a-name": (["a,b,y", *(f"r{i},{line}" for i, line in enumerate(LINES))], "a name less"),
     "empty-first-names": ([",,a,b,y", *(f"{i},r{i},{line}" for i, line in enumerate(LINES))], "'(column 1)' (numbers"),
-    "rulers": (["+---+", "a|b|y", "---+---", *(line.replace(",", "|") for line in LINES)], "dashes left out: 2"),
+    "rulers": (["+---+", "a|b|y", "---+---", *(line.replace(",", "|") for line in LINES)], "of a count left out: 2"),
+    "query": (["a|b|y", "---+---", *(line.replace(",", "|") for line in LINES), "(60 rows)"], "of a count left out: 2"),
     "comma-at-every-end": (["a,b,y,", *(f"{line}," for line in LINES)], "without a name left out: 1"),
     "glued": (["a,b,y", *(f"{line}," for line in LINES[:30]), "a,b,y", *(f"{line}," for line in LINES[30:])],
               "that repeat the names of the columns: 1"),

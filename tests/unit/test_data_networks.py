@@ -114,8 +114,6 @@ def test_what_is_no_file_of_these_weights_is_refused(tmp_path, content):
     assert "weights.pth does not hold the weights of this network: " in message(load_weights, narrow(), path)
 
 
-# --- fine-tuning ------------------------------------------------------------------------------------------------------
-
 SCHEDULE = Schedule(epochs=5, batch=8, learning_rate=0.002, milestones=(4,), momentum=0.9, weight_decay=5e-4)
 
 

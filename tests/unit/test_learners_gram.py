@@ -12,8 +12,6 @@ from random_features.learners.gram import MAX_ROWS, fit_kernel_ridge, fit_kernel
 from random_features.learners.l1_svm import cross_validate_l1_svm, fit_l1_svm
 from random_features.learners.multiple_kernel import GAP, fit_multiple_kernel_svm
 
-EPS = np.finfo(np.float64).eps
-
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 def test_kernel_svm_equals_svc(C):

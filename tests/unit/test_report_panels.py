@@ -36,9 +36,6 @@ def falling(factor, n=3):
     return factor / np.sqrt(report_rows.SIZES)[:, None] * noise
 
 
-# --- against a method -------------------------------------------------------------------------------------------------
-
-
 def test_differences_are_paired_by_repeat():
     rng = np.random.default_rng(3)
     base = 80 + 5 * rng.standard_normal((5, 4))
@@ -135,9 +132,6 @@ def test_a_panel_that_would_mix_rows_is_an_error():
     mixed = [{"metric": "kernel_bias", "label": "bias", "scale": "linear"}]
     with pytest.raises(ValueError, match=r"two values of rff/ at 0\.5 in one panel"):
         report_rows.picture(WALKED | {"panels": mixed}, walked_rows())
-
-
-# --- lines that are no measurements -----------------------------------------------------------------------------------
 
 
 TWO_CLASSES = {"eeg": {"label": "EEG", "target": "binary", "published_as": {"survey": "EEG"}}}

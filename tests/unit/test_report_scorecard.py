@@ -44,9 +44,6 @@ def found(rows, spec=SPEC, **only):
     return dict(zip(places, cells.itertuples(), strict=True))
 
 
-# --- the mapping ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("paper", ["survey", "eerf", "nsrf", "slsrff"])
 def test_every_printed_number_is_in_one_entry(paper):
     mapping = SCORECARD[paper]
@@ -96,9 +93,6 @@ def test_kinds_that_compare_published_numbers_get_those_of_the_paper():
     assert report_rows.spec_of("table-03-cells-code", "slsrff")["scorecard"] == SCORECARD["slsrff"]
     assert SPEC["scorecard"] == SCORECARD["slsrff"]
     assert "scorecard" not in report_rows.spec_of("ablation-code", "slsrff")
-
-
-# --- the join ---------------------------------------------------------------------------------------------------------
 
 
 def test_printed_and_measured_numbers_meet_in_their_cell():

@@ -89,10 +89,10 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
     """
     y, groups = question.y[rows], None if question.groups is None else question.groups[rows]
     how = {"share": PART_SHARE} if len(rows) >= ONE_PART else {"folds": FOLDS if len(rows) >= 1000 else MANY_FOLDS}
-    encoder, parts, held_groups = recipe.encoder(question.settings["columns"]), [], []
+    encoder, parts, held_groups = recipe.encoder(question.settings), [], []
 
     def encoded(by, some):
-        return by(recipe.rows_of(question.table, rows[some]))
+        return by(recipe.rows_of(question.table, rows[some]), y[some])
 
     for train, held in recipe.split(y, groups, recipe.times_of(question.table, question.settings, rows), **how):
         held = recipe.sample(held, recipe.MOST_TEST_ROWS)
@@ -102,26 +102,13 @@ def validation_parts(question: Question, rows) -> tuple[list[Part], np.ndarray]:
         if len(train) > WIDTH_ROWS and not issparse(question.table):
             width = encoded(encoder.fit_transform, recipe.sample(train, WIDTH_ROWS)).shape[1]
             train = recipe.sample(train, max(WIDTH_ROWS, MOST_NUMBERS // width - len(held)))
-        X, X_held = encoded(encoder.fit_transform, train), encoded(encoder.transform, held)
+        X, X_held = encoded(encoder.fit_transform, train), encoded(lambda table, _: encoder.transform(table), held)
         scaled = [recipe.Scaled(each).fit(X, y[train]) for each in (False, True)[: 1 if issparse(X) else 2]]
         parts.append(Part(X, y[train], X_held, y[held], scaled))
         held_groups.append(held if groups is None else groups[held])
     if not parts:
         raise UserError("--time or --group leaves no rows or one class in every part of validation: name another")
     return parts, np.concatenate(held_groups)
-
-
-def drawn(y, n: int) -> np.ndarray:
-    """Return at most n training rows, and more where a class has fewer than two among them, as one row cannot choose
-    a penalty; a class of one row is left out.
-    """
-    rows = recipe.sample(np.arange(len(y)), n)
-    if y.dtype.kind == "f":
-        return rows
-    every = np.bincount(y)
-    few = np.flatnonzero(np.bincount(y[rows], minlength=len(every)) < 2)
-    rows = np.unique(np.concatenate([rows, *(np.flatnonzero(y == code)[:2] for code in few)]))
-    return rows[every[y[rows]] > 1]
 
 
 def contestants(part: Part, asked=()) -> tuple[list[str], dict[str, str]]:
@@ -273,7 +260,8 @@ class Contest:
 
     def scored(self, name: str, settings: dict, part: Part, n: int, n_held: int | None, metric: str):
         """Return the losses of held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""
-        rows = drawn(part.y, n)
+        rows = recipe.drawn(part.y, n)
+        rows = rows if part.y.dtype.kind == "f" else rows[np.bincount(part.y)[part.y[rows]] > 1]
         X, y = (each if len(rows) == len(part.y) else each[rows] for each in part[:2])
         X_held, y_held = recipe.sample(part.X_held, n_held), recipe.sample(part.y_held, n_held)
         if has_kernel(name):

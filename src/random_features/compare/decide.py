@@ -42,16 +42,19 @@ def paired_interval(losses, others, groups, confidence=CONFIDENCE) -> tuple[floa
     return mean, t.ppf(0.5 + confidence / 2, n_groups - 1) * error
 
 
-def missing(contest: Contest, names) -> list[str]:
-    """Return the baselines that did not run on all rows, and "all maps" if none did. Exact kernels may have fewer."""
-    whole = {each.unit.name for each in contest.results if each.unit.n == contest.n_train}
-    lacking = [name for name in BASELINES[1:-1] if name in names and name not in whole]
-    return lacking + ["all maps"] * (not any(map(is_map, whole)))
+def missing(contest: Contest, names) -> dict[str, str]:
+    """Return the baselines that did not run on all rows, and "all maps" if none did, with the reasons. Exact kernels
+    may have fewer.
+    """
+    whole, why = {each.unit.name for each in contest.results if each.unit.n == contest.n_train}, contest.reasons
+    lacking = {name: why.get(name, "") for name in BASELINES[1:-1] if name in names and name not in whole}
+    of_maps = "; ".join(reason for name, reason in why.items() if is_map(name))
+    return lacking | ({} if any(map(is_map, whole)) else {"all maps": of_maps})
 
 
 def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision:
     """Return the decision between results, one of which is the guess, on held-out rows of some groups; ``lacking`` are
-    contestants that the budget left out.
+    contestants that did not run, with the reasons.
     """
     guess = next(result for result in results if result.unit.name == "guess")
     best = min(results, key=rank)
@@ -64,7 +67,8 @@ def decide(results: list[Result], groups, margin: float, lacking=()) -> Decision
         comparisons.append({"result": result, "difference": mean, "low": low, "high": high, "verdict": verdict})
     if lacking:
         seen = "" if best is guess else f" So far {label(best)} is best."
-        why = "did not run; the warnings say why, and a longer --budget may help"
+        why = "did not run; the warnings say why"
+        why += ", and a longer --budget may help" * any("budget" in each for each in dict(lacking).values())
         answer = f"No answer yet: {' and '.join(lacking)} {why}.{seen}"
         return Decision(best, best, "unfinished", answer, comparisons)
     shown = next(each["result"] for each in comparisons if each["verdict"] == "within the margin")

@@ -244,7 +244,7 @@ def described_column(name: str, column: pd.Series, use: str | None, is_stated: b
         alike = texts[texts.str.casefold().str.split().str.join(" ").duplicated(keep=False)].map(repr)
         doubts = []
         if merged and not use:
-            doubts = [f"its {merged:,} rarest texts count as one{numbers_within(name, known)}"]
+            doubts = [f"its {merged:,} rarest texts share a column{numbers_within(name, known)}"]
         doubt = "; ".join(doubts + [f"{', '.join(alike[:5])} differ only by case or blanks"] * any(alike))
     elif kind in ("numbers", "dates") and use in (None, "target"):
         values = np.clip(recipe.as_times(known).to_numpy(np.float64), -1e300, 1e300)

@@ -48,8 +48,8 @@ ENCODINGS = "state --encoding, such as cp932, cp1250, cp1251 or gb18030"
 #: A quote of a cell that a backslash keeps from ending it.
 ESCAPED = re.compile(r"""(?:^|[,;|\t]) ?"[^"\n]*\\"(?! ?[,;|\t]|"|$)""", re.M)
 
-#: A line between the names and the rows, as SQL, SAP and Markdown draw it.
-RULER = re.compile(r"^[-=+|: ]*(---|===)[-=+|: ]*\n", re.M)
+#: A line between the names and the rows, as SQL, SAP and Markdown draw it, and the last one of a query, (90 rows).
+RULER = re.compile(r"^[-=+|: ]*(---|===)[-=+|: ]*\n|^\(\d+ rows?\)\n\Z", re.M)
 
 LIBSVM_LINE = re.compile(r"[-+]?[\d.][\d.eE+-]*(,\d+)*(\s+(qid:\d+|\d+:[-+\d.eE]+))*\s*(#.*)?")
 
@@ -278,7 +278,7 @@ def read_text(data: bytes, asked: dict) -> Raw:
     frame = frame.fillna("").apply(lambda column: column.str.strip())
     notes = [f"the encoding is taken for {encoding}; --encoding decides"] * (encoding == "cp1252")
     notes += [f"line ends inside quotes, part of cells: {how.inside:,}"] * bool(how.inside)
-    notes += [f"lines of dashes left out: {n_rulers:,}"] * bool(n_rulers)
+    notes += [f"lines of dashes or of a count left out: {n_rulers:,}"] * bool(n_rulers)
     if '="' in text:  # as spreadsheets keep texts
         given, frame = frame, frame.replace(r'^="([^"]*)"$', r"\1", regex=True)
         n_formulas = int((given != frame).sum().sum())

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, OneHotEncoder, StandardScaler, TargetEncoder
 
 from random_features import __version__, make_map
 from random_features.arrays import dense
@@ -37,6 +37,11 @@ KINDS, CATEGORIES = ("numbers", "dates", "categories"), 30
 
 #: What cells hold that no contestant takes.
 MANY = "lists, structures or bytes"
+
+#: A training row has the mean of its category on the other folds. scikit-learn 1.9 takes folds in place of their seed.
+FOLDS_OF_MEANS = {"cv": selection.KFold(5, shuffle=True, random_state=0)}
+if TargetEncoder().get_params().get("shuffle") is True:
+    FOLDS_OF_MEANS = {"random_state": 0}
 
 #: Quartile ranges from the median up to which a value counts for the mean and the deviation of its column, 27 standard
 #: deviations of normal values: a spike would shrink the column to nothing.
@@ -206,6 +211,19 @@ def sample(rows, n):
     return rows if few else rows[np.sort(np.random.default_rng(0).permutation(rows.shape[0])[:n])]
 
 
+def drawn(y, n):
+    """Return at most n training rows, and more where a class has fewer than two among them, as one row cannot choose
+    a penalty.
+
+    >>> y = np.repeat([0, 1], [5, 20_000])
+    >>> np.bincount(y[drawn(y, 100)]).tolist()
+    [2, 100]
+    """
+    rows = sample(np.arange(len(y)), n)
+    few = np.flatnonzero(np.bincount(y[rows], minlength=y.max() + 1) < 2) if y.dtype.kind != "f" else ()
+    return np.unique(np.concatenate([rows, *(np.flatnonzero(y == code)[:2] for code in few)]))
+
+
 def rows_of(table, rows):
     """Return rows of a frame or of a csr matrix."""
     return table[rows] if issparse(table) else table.iloc[rows]
@@ -242,11 +260,16 @@ def positions(names, frame):
     return np.flatnonzero(frame.columns.isin(names))
 
 
-def encoder(columns):
-    """Return a transformer of the table into float32 columns; ``columns`` has the names of each kind, or is None for a
-    sparse table.
+def positions_of_many(names, frame):
+    """Return the positions of columns in which more than ``CATEGORIES`` differ."""
+    return [j for j in positions(names, frame) if frame.iloc[:, j].nunique(dropna=False) > CATEGORIES]
+
+
+def encoder(settings):
+    """Return a transformer of the table into float32 columns. The ``columns`` of the settings have the names of each
+    kind, or are None for a sparse table. Means of other groups are not known, so that groups have none of categories.
     """
-    if columns is None:
+    if (columns := settings["columns"]) is None:
         return MaxAbsScaler()
     categories = OneHotEncoder(
         max_categories=CATEGORIES, handle_unknown="infrequent_if_exist", sparse_output=False, dtype=np.float32
@@ -256,6 +279,10 @@ def encoder(columns):
              "categories": (as_text, categories)}  # fmt: skip
     kinds = [(kind, make_pipeline(FunctionTransformer(first), then), partial(positions, columns.get(kind, [])))
              for kind, (first, then) in steps.items()]  # fmt: skip
+    many = [] if settings.get("group") else columns.get("categories", [])
+    means = TargetEncoder(target_type="continuous" if settings["task"] == "regression" else "auto", **FOLDS_OF_MEANS)
+    steps_of_means = make_pipeline(FunctionTransformer(as_text), means, Standardised())
+    kinds.append(("means", steps_of_means, partial(positions_of_many, many)))
     return make_pipeline(ColumnTransformer(kinds), FunctionTransformer(np.asarray, kw_args={"dtype": np.float32}))
 
 
@@ -423,7 +450,7 @@ def fitted(table, labels, settings, name, chosen, is_encoded=False):
         times = {name: as_times(table[name]) for kind in KINDS[:2] for name in (columns or {}).get(kind, ())}
         ends = {name: (float(each.min()), float(each.max()), each.notna().all()) for name, each in times.items()}
         learned = {"formats": formats, "missing": settings.get("missing", ()), "known": known, "ends": ends}
-        steps = [FunctionTransformer(as_learned, kw_args=learned), encoder(columns)]
+        steps = [FunctionTransformer(as_learned, kw_args=learned), encoder(settings)]
     steps += [Scaled(chosen["relevance"])] if has_kernel(name) else []
     return solved(lambda by: make_pipeline(*steps, model(name, by, settings["task"])), chosen, table, labels)
 
@@ -446,13 +473,13 @@ def repeat(file, settings, name, chosen, most_rows, version):
         sys.exit(f"{file}: was changed since the comparison; compare it again")
     table, y, groups, _ = question(raw, settings)
     if "--all-rows" in sys.argv:
-        rows = sample(np.arange(len(y)), most_rows)
+        rows = drawn(y, most_rows)
         best = fitted(rows_of(table, rows), labels_of(y[rows], settings), settings, name, chosen)
         joblib.dump(best, out := Path(sys.argv[0]).with_name("best.joblib"))
         print(f"{out}: {name}, fitted to {len(rows):,} rows")
         return
     train, test = final_parts(table, y, groups, settings)
-    train = sample(train, most_rows)
+    train = train[drawn(y[train], most_rows)]
     best = fitted(rows_of(table, train), y[train], settings, name, chosen)
     values = losses(predicted(best, rows_of(table, test), settings["classes"]), y[test], settings["metric"])
     print(f"test score: {score(values, settings['metric']):.4g} on {len(test)} rows")

@@ -65,6 +65,7 @@ def compare(
     parts = recipe.final_parts(question.table, question.y, question.groups, settings)
     if settings["metric"] in recipe.RANKED and len(set(question.y[parts[1]])) == 1:
         raise UserError(f"--metric {settings['metric']}: the test part has one class; name another metric, or add rows")
+    found += warnings.small_test(len(parts[1]), len(question.y))
     too_short = UserError(f"--budget {budget}: not even a guess was finished; state a longer one")
     try:
         with alarm(max(0.01, end - time.monotonic()), OutOfTime()):
@@ -101,12 +102,12 @@ def tested(question: Question, contest: Contest, decision: Decision, end: float,
     more = [each for each in more if each not in recipe.RANKED or len(set(y)) > 1]
     for unit, result in opened.items():
         n = contest.n_final if unit.n == contest.n_train else unit.n
-        train = recipe.sample(rows, n)
+        train = rows[recipe.drawn(question.y[rows], n)]
         try:
             with alarm(max(0.01, end - time.monotonic()) if found else 1e9, OutOfTime()):
                 if n not in encoded:
-                    encoder = recipe.encoder(settings["columns"])
-                    Z = encoder.fit_transform(recipe.rows_of(question.table, train))
+                    encoder = recipe.encoder(settings)
+                    Z = encoder.fit_transform(recipe.rows_of(question.table, train), question.y[train])
                     encoded[n] = Z, encoder.transform(recipe.rows_of(question.table, test))
                 Z, Z_test = encoded[n]
                 fitted = recipe.fitted(Z, question.y[train], settings, unit.name, result.settings, is_encoded=True)

@@ -45,6 +45,13 @@ def found(question: Question, seconds: float = np.inf) -> list[dict]:
     return warned
 
 
+def small_test(n_test: int, n: int) -> list[dict]:
+    """Return a warning if groups or times leave few of n rows for the test part."""
+    few = n_test < min(recipe.TEST_SHARE / 2 * n, recipe.MOST_TEST_ROWS)
+    evidence = f"{n_test:,} of {n:,} rows, as --group or --time cuts the table: the intervals are wide"
+    return [{"warning": "small test part", "evidence": evidence}] * few
+
+
 def unequal(question):
     """Warn of a class that has much fewer rows than the others."""
     shares = np.bincount(question.y) / len(question.y) if question.settings["classes"] else np.ones(1)
@@ -98,7 +105,7 @@ def order(question):
     y = question.y[rows]
     if task == "classes" and (np.diff(question.y) != 0).sum() <= 2 * len(settings["classes"]):
         return "the file is sorted by the target, so that an order in time cannot be checked"
-    X = recipe.encoder(settings["columns"]).fit_transform(recipe.rows_of(question.table, rows))
+    X = recipe.encoder(settings).fit_transform(recipe.rows_of(question.table, rows), y)
     X = X[:, np.random.default_rng(0).permutation(X.shape[1])[:MOST_COLUMNS]]
     rounds = max(5, 120 // len(settings["classes"] or "12"))  # each class has trees of its own
     trees = recipe.model("boosting", {"max_iter": rounds, "max_leaf_nodes": 15, "early_stopping": False}, task)

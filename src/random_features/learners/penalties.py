@@ -11,7 +11,8 @@ from random_features.tensors import on_host
 def check_grid(grid, name: str, *, zero_allowed: bool = False) -> np.ndarray:
     """Return a grid of penalties or Cs as float64 (g,); ``ValueError`` unless finite and positive (zero if allowed)."""
     try:
-        values = np.atleast_1d(np.asarray(on_host(check_numbers(grid, name)), dtype=np.float64))
+        grid = on_host(check_numbers(grid, name))
+        values = np.atleast_1d(np.asarray(grid, dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} must be numbers, got {grid!r}: {error}") from None
     lowest = "non-negative" if zero_allowed else "positive"

@@ -157,7 +157,7 @@ CASES = [
      [each for i, d in enumerate(EIGHT) for each in grid(d, rff={100: 70}, karff={100: 70.4 + (i % 2) * 2 - 1})],
      "undecided"),
     ("nsrf-18", grid(rff={100: 70}, karff={100: 70}), "undecided"),
-    # a standard deviation below half a point, and not above that of plain features; 0, 1, 2, 3, 4 have sqrt(5/2)
+    # a standard deviation below half a point, and at most the one of plain features; 0, 1, 2, 3, 4 have sqrt(5/2)
     *(
         ("nsrf-20",
          [cell(m, 100, 80 + by * i, TRUCK, repeat=i) for m, by in (("nsrf", a), ("rff", b)) for i in range(repeats)],

@@ -237,7 +237,7 @@ def test_a_column_has_one_meaning(tmp_path, name):
         ([*(str(d.date()) for d in DAYS[30:]), *["9999-12-31"] * 30], (), "9999-12-31 00:00:00 in 30 rows"),
         ([*["-999"] * 3, *map(str, HALF[4:]), "9e4"], (), "'x': a value, -999.0 in 3 rows, 69 quartile ranges from"),
         (["-", *(f"no {i}" for i in range(35)), *["no 1"] * 24], (), "give the numbers in 'no 0' columns"),
-        (["", *(f"no {i}" for i in range(30)), *["no 1"] * 29], (), "its 2 rarest texts share a column; give the n"),
+        (["", *(f"no {i}" for i in range(30)), *["no 1"] * 29], (), "its 2 rarest texts share a column; give the num"),
         ([*map(str, HALF[:40]), *["none of it"] * 20], (), "free text); --format 'x=number' takes numbers, and"),
         ([*map(str, range(0, 413, 7)), "99999"], (), "if it means missing, --missing; whole numbers that nearly all"),
         ([f"{1801 + i}-12" for i in range(ROWS)], (), "'1801-12' is read as 1801-12-01"),

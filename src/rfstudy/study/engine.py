@@ -192,14 +192,18 @@ class Job:
         own = entry_key(cell.entry), cell.coordinates, cell.conditions
         return key_of(self.stage, common, *own, facts, code_hash(*code_roots(self.stage, decided)), versions())
 
-    def sample_and_kernel(self, repeat: int) -> tuple[Sample, Kernel, float | None]:
-        """Return the prepared rows of a repeat, the kernel and its length scale. The bandwidth rule of the experiment
-        finds the length scale on the training rows. It is None if the experiment has no rule.
+    def sample_and_kernel(self, repeat: int, conditions: dict | None = None) -> tuple[Sample, Kernel, float | None]:
+        """Return the prepared rows of a repeat, the kernel and its length scale. The conditions of a cell replace what
+        the experiment says: steps, split, kernel, length scale, bandwidth rule.
+
+        The rule finds the length scale on the training rows. It is None if there is neither a rule nor a number.
         """
-        preprocess, bandwidth = self.spec.preprocess, self.spec.bandwidth
-        length_scale = self.samples.length_scale(repeat, preprocess, bandwidth) if bandwidth else None
-        own = {"length_scale": length_scale} if bandwidth else {}
-        return self.samples.of(repeat, preprocess), make_kernel(self.spec.kernel | own), length_scale
+        given = vars(self.spec) | {"length_scale": None} | (conditions or {})
+        preprocess, split, length_scale = given["preprocess"], given["split"], given["length_scale"]
+        if given["bandwidth"]:
+            length_scale = self.samples.length_scale(repeat, preprocess, given["bandwidth"], split)
+        own = {} if length_scale is None else {"length_scale": length_scale}
+        return self.samples.of(repeat, preprocess, split), make_kernel(given["kernel"] | own), length_scale
 
     def feature_map(self, entry: dict, kernel, n_features: int, repeat: int, *draw: int):
         """Return the unfitted map of an entry in a repeat. Its frequencies depend only on the data set, method, size

@@ -74,9 +74,9 @@ class Training:
         """Return the error rows of a map and the arrays that it learned. If the map does not exist, the rows give the
         reason.
         """
-        sample, how = grid.sample_of(self.job.samples, cell), self.spec.approximation
+        phi, sample, kernel, length_scale = grid.map_of(self.job, cell)
         row = sample.size_columns | {"split": "train", "metric": self.error}
-        phi, kernel, length_scale = grid.map_of(self.job, cell)
+        how = self.spec.approximation
         stated = partial(grid.cell_settings, cell, length_scale, sample.capped)  # by the position of a size
         try:
             phi.fit(grid.placed(phi, sample.X_train), sample.y_train, checkpoints)
@@ -97,19 +97,18 @@ class Training:
         return rows, phi.learned_
 
     def drawn(self, name: str) -> tuple:
-        """Return the map of the learners' cells of a name, its length scale, and its training and test features. The
-        features are streams, kept in memory if they are few. The map is drawn again, with what it learned when its own
-        cell was computed.
+        """Return the map of the learners' cells of a name, and its training and test features. The features are
+        streams, kept in memory if they are few. The map is drawn again, with what it learned when its own cell was
+        computed.
         """
-        cell, (_, learned) = self._maps[name], self.stored(name)
-        sample = grid.sample_of(self.job.samples, cell)
-        phi, _kernel, length_scale = grid.map_of(self.job, cell)
+        _, learned = self.stored(name)
+        phi, sample, *_ = grid.map_of(self.job, self._maps[name])
         phi.restore(sample.X_train.shape[1], learned, dtype=sample.X_train.dtype)
-        return phi, length_scale, grid.features_of(phi, sample.X_train), grid.features_of(phi, sample.X_test)
+        return phi, grid.features_of(phi, sample.X_train), grid.features_of(phi, sample.X_test)
 
     def scores(self, cell: Cell) -> list[dict]:
         """Return the scores of one learner on one map as rows. If there is no map or no solution, the rows say so."""
-        sample = grid.sample_of(self.job.samples, cell)
+        sample, _kernel, length_scale = self.job.sample_and_kernel(cell.coordinates["repeat"], cell.conditions)
         shared = sample.size_columns | {"learner": cell.conditions["learner"], "split": "test"}
         of_map = self.stored(cell.name)[0]["rows"][0]
         if "status" in of_map:  # there is no map
@@ -117,7 +116,7 @@ class Training:
             settings["reason"] = of_map["settings"]["reason"]
             row = shared | {"status": of_map["status"], "settings": settings}
             return [row | size | {"metric": m} for _, size in grid.prefixes(None, cell) for m in self.metrics]
-        phi, length_scale, *features = self.map_and_features(cell.name)
+        phi, *features = self.map_and_features(cell.name)
         rows = []
         for position, (prefix, size) in enumerate(grid.prefixes(phi, cell)):
             settings = grid.cell_settings(cell, length_scale, sample.capped, position)

@@ -245,7 +245,7 @@ class Search:
         for repeat, draw in itertools.product(member.repeats, drawn):
             wider, how = grid.choice_for(self.found, member.entry, member.label, repeat)
             cell = grid.grid_cell(self.spec, [(wider | values, how)], member.entry, [size], d, repeat, "", draw)
-            found.append(replace(cell, conditions=cell.conditions | conditions, columns={}))
+            found.append(replace(cell, conditions=cell.conditions | conditions))
         return found
 
 
@@ -300,9 +300,8 @@ def tuned_map(job: Job, cell: Cell) -> tuple:
     follow them. Raise ``NotDefinedError`` if the learner is left out or the map does not exist.
     """
     learner, options = load(cell.conditions["learner"]), cell.conditions["settings"]
-    sample = grid.sample_of(job.samples, cell)
+    phi, sample, *_ = grid.map_of(job, cell)
     X, y, blocks = tuning_rows(job.spec.seed, sample, cell.conditions["rows"])
-    phi, _kernel, _length_scale = grid.map_of(job, cell)
     held_out = held_out_rows(job.spec.seed, len(y), cell.coordinates["repeat"], cell.conditions["held_out"])
     try:
         phi.fit(grid.placed(phi, X[~held_out]), y[~held_out])

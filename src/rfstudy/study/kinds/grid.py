@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from random_features.kernels import KERNELS, make_kernel
+from random_features.kernels import KERNELS
 from random_features.learners.entry import load
 from random_features.learners.streams import keep_within
 from random_features.maps.registry import has_prefixes
@@ -22,7 +22,7 @@ from rfstudy.data.tasks import without
 from rfstudy.study.engine import Cell, Job, Timed, drawn_and_learned, name_of
 from rfstudy.study.job import SEARCHED, TUNE_SCOPES, Part, merge, own_kernel, sizes
 from rfstudy.study.kinds.registry import KINDS
-from rfstudy.study.sample import Sample, Samples
+from rfstudy.study.sample import Sample
 
 #: Bytes up to which the features of one map are kept for all learners and passes; above, they are streamed.
 KEPT_BYTES = KINDS["grid"].kept_bytes
@@ -248,11 +248,6 @@ def place_of(scope: str, entry: dict, label: str, repeat: int | None) -> tuple[s
     return (name_of(entry), label, str(repeat))[:length]
 
 
-def sample_of(samples: Samples, cell: Cell) -> Sample:
-    """Return the training and test rows of a cell."""
-    return samples.of(cell.coordinates["repeat"], cell.conditions["preprocess"], cell.conditions.get("split"))
-
-
 def folds_of(spec: Part, n_rows: int, n_folds: int, repeat: int, blocks=None):
     """Return the fold (n_rows,) in which a training row of a repeat is held out, the same for all methods and learners;
     ``blocks`` (n_rows,) are held out whole.
@@ -263,20 +258,13 @@ def folds_of(spec: Part, n_rows: int, n_folds: int, repeat: int, blocks=None):
 
 
 def map_of(job: Job, cell: Cell):
-    """Return the unfitted feature map of a cell, its exact kernel, and the length scale (None if there is none)."""
-    conditions = cell.conditions
-    length_scale = conditions["length_scale"]
-    if conditions["bandwidth"]:
-        length_scale = job.samples.length_scale(
-            cell.coordinates["repeat"], conditions["preprocess"], conditions["bandwidth"], conditions.get("split")
-        )
-    own = {} if length_scale is None else {"length_scale": length_scale}
-    kernel = make_kernel(conditions.get("kernel", job.spec.kernel) | own)
-    s = cell.coordinates["n_features"][-1]
+    """Return the unfitted feature map of a cell, and ``sample_and_kernel``: its rows, kernel and length scale."""
+    s, repeat = cell.coordinates["n_features"][-1], cell.coordinates["repeat"]
+    sample, kernel, length_scale = job.sample_and_kernel(repeat, cell.conditions)
     draw = [cell.entry["draw"]] if "draw" in cell.entry else []
     if cell.coordinates.get("axis") == "draw":
         draw = [cell.coordinates["at"]]
-    return job.feature_map(cell.entry, kernel, s, cell.coordinates["repeat"], *draw), kernel, length_scale
+    return job.feature_map(cell.entry, kernel, s, repeat, *draw), sample, kernel, length_scale
 
 
 def placed(phi, array):
@@ -305,9 +293,8 @@ def timed(job: Job, chosen: dict) -> list[Timed]:
 
 def timed_cell(job: Job, cell: Cell, learner: str) -> Timed:
     """Return the phases of one cell, in the order in which a user meets them."""
-    sample = sample_of(job.samples, cell)
+    phi, sample, _kernel, length_scale = map_of(job, cell)
     X, y = sample.X_train, sample.y_train
-    phi, _kernel, length_scale = map_of(job, cell)
     phases = drawn_and_learned(cell.entry, phi, X, y) | {"transform": lambda: exhaust(phi.transform_blocks(X))}
     if learner:
         phases |= phases_of_learner(job.data.target, cell, phi, sample)

@@ -6,7 +6,6 @@ from numbers import Integral
 import numpy as np
 import torch
 from scipy.special import sph_harm_y
-from sklearn.utils import check_scalar
 
 from random_features.arrays import block_rows, dense, row_blocks
 from random_features.errors import NotDefinedError
@@ -81,10 +80,6 @@ class PeakSearchHarmonics(GameMap):
     _component_arrays = ("degrees", "orders", "potentials")
 
     degree: Integral = 30
-
-    def _check_options(self):
-        super()._check_options()
-        check_scalar(self.degree, "degree", Integral, min_val=0)
 
     def _draw(self, n_features, rng):
         if n_features != 3:

@@ -7,7 +7,7 @@ import numpy as np
 
 from random_features.maps.game import GameMap, class_signs, joined
 from random_features.maps.peaks import Climb, PeakSearch
-from random_features.maps.spectral import SpectralMap, check_frequencies
+from random_features.maps.spectral import SpectralMap
 
 #: The start of "text": this many times the variance of the kernel's frequencies (Appendix A.1).
 VARIANCE_OF_START = 1.5
@@ -156,19 +156,16 @@ class PeakSearchFourier(GameMap, SpectralMap):
         return Climb(self.n_steps, step_size, noise, decay, self.mode == "text", self.step_factor, self.noise_factor)
 
     def _searcher(self, X):
-        peaks, how, copies = PeakSearch(X, self.device), self._climb(), self.n_copies
+        peaks, how, tries = PeakSearch(X, self.device), self._climb(), 1
+        if self.search == "random":
+            how, tries = Climb(n_steps=0), how.evaluations
 
         def search(weights, number):
             rng = np.random.default_rng([self._search_seed, number])
-            tries = 1 if self.search == "langevin" else how.evaluations
             best = {"frequencies": self._cast(np.empty((0, X.shape[1]))), "potentials": self._cast(np.empty(0))}
             for _ in range(tries):
-                starts = self._cast(self.start_std_ * rng.standard_normal((copies, X.shape[1])))
-                check_frequencies(starts)
-                if self.search == "langevin":
-                    found = peaks.climb(weights, starts, how, [self._search_seed, number])
-                else:
-                    found = starts, peaks.evaluate(weights, starts)
+                starts = self._cast(self.start_std_ * rng.standard_normal((self.n_copies, X.shape[1])))
+                found = peaks.climb(weights, starts, how, [self._search_seed, number])
                 best = highest(joined([best, dict(zip(best, found, strict=True))]), self._components_per_round())
             return best
 

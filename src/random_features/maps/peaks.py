@@ -11,6 +11,7 @@ import torch
 
 from random_features.arrays import dense, one_blas_thread, row_blocks
 from random_features.maps.blocks import for_each_block
+from random_features.maps.spectral import check_frequencies
 from random_features.tensors import as_tensor, cosine, product, resolve_device, sine
 
 #: Frequencies that a thread processes at once, and the largest number of entries in their product with the data: so few
@@ -56,10 +57,10 @@ class PeakSearch:
 
     def evaluate(self, weights: np.ndarray, frequencies: np.ndarray) -> np.ndarray:
         """Return the potentials (m,) of ``frequencies`` (m, d) for ``weights`` (n,)."""
-        return self._in_blocks(weights, frequencies, lambda potential, W, start: (W, potential.at(W)))[1]
+        return self.climb(weights, frequencies, Climb(n_steps=0), [])[1]
 
     def climb(self, weights: np.ndarray, starts: np.ndarray, how: Climb, seed) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best point on the path of each copy.
+        """Return the best point on the path of each copy; ``ValueError`` for starts whose projections overflow.
 
         Parameters
         ----------
@@ -72,12 +73,29 @@ class PeakSearch:
         -------
         the points, ndarray of shape (copies, d), and their potentials (copies,)
         """
+        check_frequencies(starts)
+        like_rows = {"device": self.device, "dtype": self.X.dtype}
+        points, weights = torch.tensor(starts, **like_rows), torch.tensor(weights, **like_rows)
+        potentials, weighted = torch.empty_like(points[:, 0]), self.X * (2.0 * weights)[:, None]
+        most, entries = BLOCK[self.device.type]
+        blocks = -(-len(points) // max(1, min(most, entries // len(self.X))))
+        rows = -(-len(points) // blocks)
 
-        def work(potential, W, start):
-            words = np.random.SeedSequence([*seed, start]).generate_state(1, np.uint64)
-            return self._climbed(potential, W, how, torch.Generator(self.device).manual_seed(int(words[0] >> 1)))
+        def make():
+            potential = Potential(self.X, weights, weighted, rows)
 
-        return self._in_blocks(weights, starts, work)
+            def climb_block(part):
+                words = np.random.SeedSequence([*seed, part.start]).generate_state(1, np.uint64)
+                generator = torch.Generator(self.device).manual_seed(int(words[0] >> 1))
+                points[part], potentials[part] = self._climbed(potential, points[part], how, generator)
+
+            return climb_block
+
+        parts = list(row_blocks(len(points), rows))
+        threads = min(len(parts), torch.get_num_threads()) if self.device.type == "cpu" else 1
+        with one_blas_thread():
+            for_each_block(make, parts, threads)
+        return points.cpu().numpy(), potentials.cpu().numpy()
 
     def _climbed(self, potential, W, how, generator):
         """Return the best points on the paths of the copies of a block, and their potentials."""
@@ -101,31 +119,6 @@ class PeakSearch:
         if how.last:
             _keep_best(best, highest, W, potential.at(W))
         return best, highest
-
-    def _in_blocks(self, weights, frequencies, work):
-        """Return the points (m, d), and their potentials (m,), that ``work(potential, W, start)`` makes of blocks W
-        of ``frequencies`` (m, d), which begin at row ``start``, on all threads.
-        """
-        how = {"device": self.device, "dtype": self.X.dtype}
-        points, weights = torch.tensor(frequencies, **how), torch.tensor(weights, **how)
-        potentials, weighted = torch.empty_like(points[:, 0]), self.X * (2.0 * weights)[:, None]
-        most, entries = BLOCK[self.device.type]
-        blocks = -(-len(points) // max(1, min(most, entries // len(self.X))))
-        rows = -(-len(points) // blocks)
-
-        def make():
-            potential = Potential(self.X, weights, weighted, rows)
-
-            def work_on(part):
-                points[part], potentials[part] = work(potential, points[part], part.start)
-
-            return work_on
-
-        parts = list(row_blocks(len(points), rows))
-        threads = min(len(parts), torch.get_num_threads()) if self.device.type == "cpu" else 1
-        with one_blas_thread():
-            for_each_block(make, parts, threads)
-        return points.cpu().numpy(), potentials.cpu().numpy()
 
 
 class Potential:

@@ -27,7 +27,10 @@ from random_features.maps.blocks import CACHE_BYTES, features_of_array, features
 from random_features.maps.module import FeatureModule
 from random_features.maps.options import check_option, hints_of
 from random_features.maps.registry import NAMES, REGISTRY, check_kernel
-from random_features.maps.stated import StatesKernel, check_learned, with_length_scale
+from random_features.maps.stated import StatesKernel, copies_of, with_length_scale
+
+#: The attributes that scikit-learn's checks of the data leave.
+OF_DATA = ("n_features_in_", "feature_names_in_")
 
 #: The entry of ``learned_`` that says which map learned it.
 LEARNED_BY = "learned_by"
@@ -255,18 +258,14 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         """
         if not isinstance(self.random_state, Integral):
             raise ValueError(f"only a map with an integer random_state can be restored, got {self.random_state!r}")
-        learned = dict(learned or {})
-        check_learned(self.method, learned)
+        learned = copies_of(learned or {}, self.method)
+        learned_by = str(learned.pop(LEARNED_BY, ""))
         try:
-            learned_by = str(learned.pop(LEARNED_BY, ""))
-            # copies: the caller's may change
-            learned = {name: np.array(tensors.on_host(array)) for name, array in learned.items()}
-            arrays = dict(learned)
             self._draw_first(n_features_in, dtype, lambda kernel: with_length_scale(kernel, learned))
-            if arrays and learned_by != self._description(arrays):
+            if learned and learned_by != self._description(learned):
                 raise ValueError(
                     f"{self.method}: cannot be restored from what another map learned: this is"
-                    f" {self._description(arrays)}, it was learned by {learned_by or 'an unknown map'}"
+                    f" {self._description(learned)}, it was learned by {learned_by or 'an unknown map'}"
                 )
             return self._complete(learned)
         except (KeyError, IndexError) as error:
@@ -428,13 +427,13 @@ class RandomFeatureMap(StatesKernel, ClassNamePrefixFeaturesOutMixin, Transforme
         ``complete`` turns a kernel whose length scale needs data into one with a number.
         """
         self.check_parameters()
+        # What an earlier fit drew and learned belongs to another map.
+        for name in [name for name in vars(self) if name.endswith("_") and name not in OF_DATA]:
+            delattr(self, name)
         self._completed = self._kernel_object() if complete is None else complete(self._kernel_object())
         self.kernel_, self.length_scales_ = self._completed.isotropic()
         dtype = tensors.float_type(dtype)
         in_length_scales(np.empty((0, n_features), dtype), self.length_scales_)  # as many as columns, in its range
-        # The results of an earlier fit belong to another draw.
-        for name in ("_rng", "n_columns_", "learned_"):
-            vars(self).pop(name, None)
         self._dtype = dtype
         # NumPy's integers have few bits, and overflow in the numbers of columns that are computed from this one.
         self.n_components = operator.index(self.n_components)

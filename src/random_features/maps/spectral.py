@@ -56,8 +56,6 @@ class SpectralMap(RandomFeatureMap):
         """Draw the numbers that determine W. Return W, float64 (s, d), or None if the map does not hold it."""
 
     def _draw(self, n_features, rng):
-        for name in ("frequencies_", "phases_"):  # of an earlier draw with other options
-            vars(self).pop(name, None)
         frequencies = self._draw_frequencies(n_features, rng)
         self._scales = self.kernel_.draw_scales(rng, self.n_components)
         if frequencies is not None:

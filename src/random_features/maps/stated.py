@@ -133,15 +133,16 @@ class StatesKernel:
         return re.sub(r"np\.\w+\(([^()]*)\)", r"\1", text)
 
 
-def check_learned(method: str, learned: dict) -> None:
-    """Raise ``ValueError`` for arrays that no map learns: NaN, infinity, and what ``check_numbers`` refuses."""
-    for name, array in learned.items():
-        array = on_host(check_numbers(array, f"learned[{name!r}]"))
-        if np.asarray(array).dtype.kind == "f" and not np.isfinite(array).all():
+def copies_of(learned: dict, method: str) -> dict:
+    """Return copies of learned arrays; ``ValueError`` for NaN, infinity, and what ``check_numbers`` refuses."""
+    copies = {name: np.array(on_host(check_numbers(array, f"learned[{name!r}]"))) for name, array in learned.items()}
+    for name, array in copies.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
             raise ValueError(f"{method}: what was learned holds NaN or infinity, in {name}")
+    return copies
 
 
 def with_length_scale(kernel, learned: dict):
-    """Return the kernel with the length scale that is taken out of ``learned``, if one was learned."""
-    scale = learned.pop("length_scale", None)
+    """Return the kernel with the length scale of ``learned``, if one was learned."""
+    scale = learned.get("length_scale")
     return kernel if scale is None else kernel.with_params(length_scale=scale.tolist())

@@ -110,7 +110,8 @@ class ScoredPoolMap(PoolMap):
         if self.mode != "code":
             weights /= np.sqrt(self.n_components if self.mode == "text" else len(weights))
         if self.mode == "trace":
-            weights /= root_mean_square_length(self.pool_.blocks(X), weights)
+            squares = sum(column_squares(features) for _, features in self.pool_.blocks(X))
+            weights /= np.sqrt(squares @ weights**2 / X.shape[0])  # the root mean square length of the features
         elif self.mode == "permuted":
             weights = rng.permutation(weights)
         indices = np.argsort(weights, kind="stable") if self.mode in SORTED_MODES else np.arange(len(scores))
@@ -128,15 +129,6 @@ class ScoredPoolMap(PoolMap):
             self.chosen_ = self.pool_.reordered(learned["indices"], learned["weights"])
         else:
             super()._use(learned)
-
-
-def root_mean_square_length(blocks, weights: np.ndarray) -> float:
-    """Return the root mean square length of (slice, (rows, D)) blocks of features with the weights (D,)."""
-    squares, n_rows = np.zeros(len(weights)), 0
-    for _, features in blocks:
-        squares += column_squares(features)
-        n_rows += len(features)
-    return float(np.sqrt(squares @ weights**2 / n_rows))
 
 
 def column_squares(features) -> np.ndarray:

@@ -96,9 +96,22 @@ class PeakSearchHarmonics(GameMap):
         return self._on_sphere(super()._rows_to_map(X))
 
     def _on_sphere(self, X):
-        """Return X as a dense array, or a tensor: with three columns a sparse matrix would save nothing."""
+        """Return X as a dense array, or a tensor: with three columns a sparse matrix would save nothing.
+
+        Warn if rows do not have length 1; raise ``ValueError`` for a row without a direction.
+        """
         X = X if isinstance(X, torch.Tensor) else dense(X)
-        check_on_sphere(on_host(X))
+        if X.shape[1] != 3:
+            return X  # reported elsewhere
+        lengths = np.linalg.norm(on_host(X), axis=1)
+        if not lengths.all():
+            raise ValueError("nsrf_sphere: a row of zeros has no direction and cannot be projected onto the sphere")
+        if away := int(np.count_nonzero(np.abs(lengths - 1.0) > LENGTH_TOLERANCE)):
+            warnings.warn(
+                f"nsrf_sphere: {away} of {len(X)} rows are not of length 1 and are projected onto the sphere; "
+                "use the preprocessing step unit, or data on the sphere",
+                stacklevel=2,
+            )
         return X
 
     def _components_per_round(self):
@@ -190,18 +203,3 @@ def harmonics_at(X: np.ndarray, degrees: np.ndarray, orders: np.ndarray) -> np.n
     x, y, z = X.T.astype(np.float64)
     polar, azimuth = np.arctan2(np.hypot(x, y), z), np.arctan2(y, x)
     return sph_harm_y(degrees, orders, polar[:, None], azimuth[:, None])
-
-
-def check_on_sphere(X: np.ndarray) -> None:
-    """Warn if rows of X (n, 3) do not have length 1; raise ``ValueError`` for a row without a direction."""
-    if X.shape[1] != 3:
-        return  # reported elsewhere
-    lengths = np.linalg.norm(X, axis=1)
-    if not lengths.all():
-        raise ValueError("nsrf_sphere: a row of zeros has no direction and cannot be projected onto the sphere")
-    if away := int(np.count_nonzero(np.abs(lengths - 1.0) > LENGTH_TOLERANCE)):
-        warnings.warn(
-            f"nsrf_sphere: {away} of {len(X)} rows are not of length 1 and are projected onto the sphere; "
-            "use the preprocessing step unit, or data on the sphere",
-            stacklevel=3,
-        )

@@ -61,7 +61,7 @@ class PositiveRandom(SpectralMap):
     (True, True)
     """
 
-    layout: ClassVar[str] = "phase"
+    layout: ClassVar[str] = "exponential"
     directions: Literal["orthogonal", "independent", "simplex"] = "orthogonal"
 
     def _draw_frequencies(self, n_features, rng):
@@ -73,9 +73,6 @@ class PositiveRandom(SpectralMap):
             rotations = simplex_corners(d - 1) @ rotations[:, : d - 1]
         lengths = np.sqrt(rng.chisquare(d, size=(s, 1)))
         return self.kernel_.frequency_scale * lengths * rotations.reshape(-1, d)[:s]
-
-    def _has_phases(self):
-        return False
 
     def _mapper(self, rows, device, dtype):
         project, length_scale = self._scaled_projector(rows, device, dtype), self.kernel_.ell

@@ -21,24 +21,7 @@ SMALLEST_STEP = 1e-7
 PAIRS_PER_FEATURE = 10
 
 
-class PairFittedMap(CandidateMap):
-    """Base class of the maps that compare candidates with a kernel at random pairs of rows."""
-
-    def _pair_products(self, X, n_pairs, rng):
-        """Draw random pairs (V, 2) of rows; return them and z_j(x) z_j(x') of all candidates at them, (J, V).
-
-        The products are an array, or a tensor where X is.
-        """
-        pairs = rng.integers(X.shape[0], size=(n_pairs, 2))
-        products = empty((n_pairs, self.pool_.n_columns), dtype_name(X), X)
-        for part, first in self.pool_.blocks(X[pairs[:, 0]]):
-            products[part] = first
-        for part, second in self.pool_.blocks(X[pairs[:, 1]]):
-            products[part] *= second
-        return pairs, products.T
-
-
-class CompressedFourier(PairFittedMap):
+class CompressedFourier(CandidateMap):
     r"""Compressed low-rank features: a few weighted candidates that approximate the kernel of all of them.
 
     Candidate j gives the vector :math:`r_j \in R^V` of its products z_j(x) z_j(x') / J at V random pairs of rows, and
@@ -87,14 +70,14 @@ class CompressedFourier(PairFittedMap):
     n_pairs: int = 20_000
 
     def _learn(self, X, y, rng):
-        _, products = self._pair_products(X, self.n_pairs, rng)
+        _, products = pair_products(self.pool_, X, self.n_pairs, rng)
         # the weights do not depend on the unit, squares in which leave the range of float32
         products *= 2.0 ** -float(np.frexp(float(max(products.max(), -products.min())))[1])
         indices, weights = geodesic_ascent(products, self.n_components)
         return {"indices": indices, "weights": np.sqrt(weights / len(products))}
 
 
-class SteinEffectFourier(PairFittedMap):
+class SteinEffectFourier(CandidateMap):
     r"""Stein-effect features: Monte Carlo features, reweighted by least squares that shrink towards equal weights.
 
     At 10 s random pairs of rows (x, x'), the weights of s features :math:`z_j(x) = \sqrt 2 \cos(w_j^T x + b_j)` are
@@ -141,12 +124,26 @@ class SteinEffectFourier(PairFittedMap):
     penalty: float = 1.0
 
     def _learn(self, X, y, rng):
-        pairs, products = self._pair_products(X, PAIRS_PER_FEATURE * self.n_components, rng)
+        pairs, products = pair_products(self.pool_, X, PAIRS_PER_FEATURE * self.n_components, rng)
         differences = (X[pairs[:, 0]] - X[pairs[:, 1]]).astype(np.float64)
         exact = self.kernel_(differences, np.zeros((1, X.shape[1])))[:, 0]
         weights = shrunken_weights(products.T.astype(np.float64), exact, self.penalty)
         indices = np.flatnonzero(weights)
         return {"indices": indices, "weights": np.sqrt(weights[indices])}
+
+
+def pair_products(pool, X, n_pairs: int, rng: np.random.Generator):
+    """Draw random pairs (V, 2) of rows; return them and z_j(x) z_j(x') of all features of a pool at them, (J, V).
+
+    The products are an array, or a tensor where X is.
+    """
+    pairs = rng.integers(X.shape[0], size=(n_pairs, 2))
+    products = empty((n_pairs, pool.n_columns), dtype_name(X), X)
+    for part, first in pool.blocks(X[pairs[:, 0]]):
+        products[part] = first
+    for part, second in pool.blocks(X[pairs[:, 1]]):
+        products[part] *= second
+    return pairs, products.T
 
 
 def geodesic_ascent(vectors, n_steps: int) -> tuple[np.ndarray, np.ndarray]:

@@ -26,10 +26,10 @@ class FeatureModule(torch.nn.Module):
             for buffer, part in _parts(name, value).items():
                 self.register_buffer(buffer, torch.tensor(np.array(part)))
         length_scale = self._map.kernel_.get_params().get("length_scale")
+        self.register_parameter("log_length_scale", None)
         if length_scale is not None:
             self.register_buffer("drawn_for", torch.tensor(float(length_scale), dtype=torch.float64))
-        start = None if length_scale is None else torch.nn.Parameter(self.drawn_for.log())
-        self.register_parameter("log_length_scale", start)
+            self.log_length_scale = torch.nn.Parameter(self.drawn_for.log())
         self.register_load_state_dict_post_hook(_use_buffers)
 
     def _apply(self, fn, recurse=True):

@@ -375,12 +375,12 @@ def test_a_power_may_be_known_to_its_errors():
 def test_correlates_with_size():
     falling, uneven = {2: 4.0, 4: 3.0, 8: 2.0, 16: 1.0}, {2: 3.0, 4: 1.0, 8: 4.0, 16: 2.0}  # the second has rho = 0
     rows = made(ERROR, orf=falling, rff=uneven)
-    assert verdict(correlates_with_size, ERROR, "orf", sign=-1.0, rows=rows) == "holds"
-    assert verdict(correlates_with_size, ERROR, ("orf", "rff"), sign=-1.0, rows=rows) == "partly"
-    assert verdict(correlates_with_size, ERROR, "orf", sign=1.0, rows=rows) == "fails"
+    assert verdict(correlates_with_size, ERROR, "orf", below=0, rows=rows) == "holds"
+    assert verdict(correlates_with_size, ERROR, ("orf", "rff"), below=0, rows=rows) == "partly"
+    assert verdict(correlates_with_size, ERROR, "orf", above=0, rows=rows) == "fails"
     many = made(ERROR, orf={m: float(m) for m in range(1, 9)})
-    assert verdict(correlates_with_size, ERROR, "orf", sign=-1.0, rows=many) == "contradicted"
-    assert verdict(correlates_with_size, ERROR, "orf", sign=-1.0, rows=made(ERROR, orf={2: 2.0, 4: 1.0})) == "not run"
+    assert verdict(correlates_with_size, ERROR, "orf", below=0, rows=many) == "contradicted"
+    assert verdict(correlates_with_size, ERROR, "orf", below=0, rows=made(ERROR, orf={2: 2.0, 4: 1.0})) == "not run"
 
 
 def test_an_interval_is_around_the_value_where_repeats_are_missing():
@@ -405,6 +405,6 @@ def test_the_interval_of_a_rank_correlation_is_fishers():
     ends = [math.atanh(end) for end in (estimate.low, estimate.high)]
     assert [estimate.value, *ends] == pytest.approx([rho, math.atanh(rho) - half, math.atanh(rho) + half])
     assert estimate.p == pytest.approx(stats.norm.sf(math.atanh(rho) / math.sqrt(1.06 / 6)))
-    assert samples.rank_correlation(x, y, -1.0)[:3] == pytest.approx((-rho, -estimate.high, -estimate.low))
+    assert samples.rank_correlation(x, np.negative(y))[:3] == pytest.approx((-rho, -estimate.high, -estimate.low))
     assert np.isnan(samples.rank_correlation(x, [1.0] * 9)[:3]).all()
     assert samples.rank_correlation([1, 2, 3, 4], [1, 2, 3, 4])[3:5] == pytest.approx((math.nan, 1.0), nan_ok=True)

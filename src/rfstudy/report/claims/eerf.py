@@ -74,7 +74,7 @@ def fewer_features(rows: Rows):
 def errors_fall(rows: Rows):
     five = ("rff", "orf", "ses", LKRF, "kprff")
     falls = check.changes(rows, ERROR, five, falls=True, errors=1)
-    return [falls, check.correlates_with_size(rows, ERROR, five, sign=-1.0)]
+    return [falls, check.correlates_with_size(rows, ERROR, five, below=0)]
 
 
 @claim("eerf-08", GRIDS, stricter=AS_EFFECT, datasets=GAUSSIAN, where=LARGEST)

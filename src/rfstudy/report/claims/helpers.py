@@ -371,14 +371,13 @@ def fitted(x, y, symbol: str = "") -> tuple[Estimate | None, str]:
     return power._replace(low=power.value - spread, high=power.value + spread), text
 
 
-def correlates_with_size(rows: Rows, metric: str, of, *, sign: float) -> Part:
-    """Test whether the rank correlation of a metric of each side ``of`` with the size is positive or negative."""
+def correlates_with_size(rows: Rows, metric: str, of, **limits) -> Part:
+    """Test whether the rank correlation of a metric of each side ``of`` with the size keeps its limits."""
     points, what = [], f"rank correlation of {fact_of(metric).label} with s"
     for one in sides(of):
         for where, found in along_sizes(rows.places(metric, one)):
             if len(found) >= 3:
-                rho = rank_correlation(range(len(found)), [sample.mean for _, (sample,) in found], sign)
-                value = sign * rho.value
-                made = bounded(where | {"side": rows.name(one)}, rho, what, f"{value:+.2f}", above=0, neutral=0.0)
-                points.append(replace(made, value=value))
+                rho = rank_correlation(range(len(found)), [sample.mean for _, (sample,) in found])
+                where = where | {"side": rows.name(one)}
+                points.append(bounded(where, rho, what, f"{rho.value:+.2f}", neutral=0.0, **limits))
     return rows.part(points, metric, of)

@@ -141,8 +141,8 @@ def deviation(sample: Sample) -> float:
     return float(np.std(list(sample.values.values()), ddof=1)) if len(sample.values) > 1 else math.nan
 
 
-def rank_correlation(x, y, sign: float = 1.0) -> Estimate:
-    """Return Spearman's rank correlation of x and y (n,), times ``sign``; NaN if one of the two does not vary.
+def rank_correlation(x, y) -> Estimate:
+    """Return Spearman's rank correlation of x and y (n,); NaN if one of the two does not vary.
 
     It has the 95 % interval of Fisher's transformation (variance 1.06 / (n - 3)) and the one-sided p-value against no
     or a negative correlation, both from five pairs on.

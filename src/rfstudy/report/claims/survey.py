@@ -158,8 +158,8 @@ def structured_maps_gain_nothing(rows: Rows, **limits):
 
 @claim("survey-29", GAUSSIAN, datasets=EIGHT_SETS)
 def more_features_help(rows: Rows):
-    scores = check.correlates_with_size(rows.of(learner=("ridge", "svm")), ACCURACY, NINE, sign=1.0)
-    return [check.correlates_with_size(rows, ERROR, NINE, sign=-1.0), scores]
+    scores = check.correlates_with_size(rows.of(learner=("ridge", "svm")), ACCURACY, NINE, above=0)
+    return [check.correlates_with_size(rows, ERROR, NINE, below=0), scores]
 
 
 @claim("survey-30", GAUSSIAN, datasets=EIGHT_SETS)
@@ -349,8 +349,8 @@ def _unrelated(rows: Rows, metric: str, learner: str, **columns) -> Part:
     points, tests = {}, {}
     for place, (where, errors) in rows.by_place(ERROR, NINE, key=key).items():
         if place in scores:
-            values = [each.mean for each in scores[place][1]]
-            rho = rank_correlation([each.mean for each in errors], values, -check.better(metric))
+            losses = [-check.better(metric) * each.mean for each in scores[place][1]]
+            rho = rank_correlation([each.mean for each in errors], losses)
             if not np.isnan(rho.value):
                 tests.setdefault(place[:3], {})[place] = rho
                 points[place] = check.point(where, rho, rho.high < 0.5 or None, what, f"{rho.value:+.2f}")

@@ -288,15 +288,10 @@ def lowest_errors_on_mnist8m(rows: Rows):
 @claim("survey-42", {"code": "survey-million-code"}, datasets=MILLIONS)
 def orf_gains_less_on_arc_cosine(rows: Rows):
     points, what = [], f"{rows.name('orf')}/{rows.name('rff')}"
-    ratios = {
-        (where["experiment"], where["dataset"], where["kernel"]): (where, ratio.value)
-        for where, ratio, *_ in check.estimated(rows.of(axis=""), ERROR, "orf", over="rff")
-    }
-    for (*place, kernel), (where, value) in ratios.items():
-        _, other = ratios.get((*place, "gaussian"), (where, None))
-        if kernel in ARC_COSINE and other is not None:
-            text = f"{number(value)} and {number(other)} for gaussian"
-            points.append(Point(value - other, value > other, where, what, text))
+    for where, *both in _with_gaussian(rows.of(axis=""), ERROR, "orf", "rff"):
+        value, other = (quotient(*samples).value for samples in both)
+        text = f"{number(value)} and {number(other)} for gaussian"
+        points.append(Point(value - other, value > other, where, what, text))
     arc_cosine = check.keeps_bound(rows.of(kernel=ARC_COSINE), ERROR, "orf", over="rff", above=0.75)
     return [arc_cosine, rows.part(points)]
 

@@ -102,8 +102,8 @@ class Rows:
         ``by_repeat`` every repeat has coordinates of its own. ``ValueError`` if two rows are the same measurement.
         """
         of = sides(*compared)
-        fixes_at = any(each.at is not None for each in of)
-        fixed = [*(SIZE if any(each.size for each in of) else ()), *(("axis", "at") if fixes_at else ())]
+        fixed = set(SIZE if any(each.size for each in of) else ())
+        fixed |= set(("axis", "at") if any(each.at is not None for each in of) else ())
         columns = [column for column in PLACE if column not in fixed] + ["repeat"] * by_repeat
         names = list(dict.fromkeys([*columns, *OF_SAMPLE]))
         table = self.measured(metric, *of)[names].astype(object)
@@ -114,7 +114,7 @@ class Rows:
             found = cells.setdefault(tuple(row[column] for column in columns), {})
             found.setdefault((row["method"], row["variant"]), []).append(row)
         for place, found in cells.items():
-            samples = [self._sample_of(one, found, metric, fixes_at) for one in of]
+            samples = [self._sample_of(one, found, metric) for one in of]
             if all(sample is not None for sample in samples):
                 yield dict(zip(columns, place, strict=True)), samples
 
@@ -122,11 +122,11 @@ class Rows:
         """Return the yield of ``places``, by the values of some columns of the coordinates."""
         return {tuple(each[0][column] for column in key): each for each in self.places(metric, *compared)}
 
-    def _sample_of(self, one: Side, found: dict, metric: str, fixes_at: bool) -> Sample | None:
+    def _sample_of(self, one: Side, found: dict, metric: str) -> Sample | None:
         """Return the sample of a side, from the rows of methods at one point; None if one of its methods is missing."""
         samples = []
         for who in one.methods + one.also:
-            if rows := [row for row in found.get(who, ()) if one.takes(row, metric, fixes_at)]:
+            if rows := [row for row in found.get(who, ()) if one.takes(row, metric)]:
                 samples.append(self.sample(who, rows))
             elif who in one.methods:
                 return None

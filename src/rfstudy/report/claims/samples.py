@@ -34,10 +34,10 @@ class Side(NamedTuple):
     size: str = ""
     at: float | None = None
 
-    def takes(self, row: dict, metric: str, fixes_at: bool) -> bool:
-        """Return whether a row has the metric, the size and, if a side fixes it, the place of this side."""
-        is_there = not fixes_at or row["at"] == self.at
-        return is_there and row["metric"] == (self.metric or metric) and self.size in ("", row["n_features_label"])
+    def takes(self, row: dict, metric: str) -> bool:
+        """Return whether a row has the metric of this side, and the size and the place if it fixes them."""
+        is_there = self.size in ("", row["n_features_label"]) and self.at in (None, row["at"])
+        return is_there and row["metric"] == (self.metric or metric)
 
 
 def side(method: str | Side, **fixed) -> Side:
@@ -152,7 +152,7 @@ def rank_correlation(x, y) -> Estimate:
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return Estimate(math.nan)
-    rho, n = sign * float(pd.Series(x).rank().corr(pd.Series(y).rank())), len(x)
+    rho, n = float(pd.Series(x).rank().corr(pd.Series(y).rank())), len(x)
     if n < 5:
         return Estimate(rho, p=1.0, n=n)
     error = math.sqrt(1.06 / (n - 3))

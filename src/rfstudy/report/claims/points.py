@@ -114,7 +114,7 @@ def joined(*parts: Part) -> list[Part]:
         holds = False if False in found else None if None in found else True
         opposite = any(point.opposite for point in points)
         reason = next((point.reason for point in points if point.reason), "")
-        merged.append(replace(points[0], holds=holds, opposite=opposite, reason=reason))
+        merged.append(replace(points[0], what="", holds=holds, opposite=opposite, reason=reason))
     missing = {name: why for part in parts for name, why in part.missing.items()}
     return [*map(only_evidence, parts), Part(merged, missing=missing, joined=True)]
 
@@ -138,7 +138,7 @@ def conclude(
     text = "; ".join(filter(None, (evidence(part, at) for part in parts)))
     present = {name for part in run for name in part.datasets}
     # where any part suffices, only a data set that none of them has is missing
-    named = [n for part in deciding for n in part.missing if n not in present or (part.points and needs == "every")]
+    named = [n for part in deciding for n in part.missing if needs == "every" or n not in present]
     text += f"; not run: {', '.join(dict.fromkeys(named))}" if named else ""
     if not_testable:
         return "not testable", not_testable.split("; ")[0] if brief else f"{not_testable}; {text}"
@@ -155,7 +155,7 @@ def reason(parts: list[Part], at: str = "every") -> str:
         texts[0] += f", the opposite at {opposite}"
     if undecided := sum(point.holds is None for point in deciding):
         texts[0] += f", undecided at {undecided}"
-    quantities = {"" if part.joined else point.what for part in parts for point in part.points if not point.reason}
+    quantities = {point.what for point in deciding}
     if len(quantities) == 1 and (what := quantities.pop()):
         values = [point.value for point in deciding]
         texts.append(f"{LEADS.get(what, what)}: {number(min(values))} to {number(max(values))}")

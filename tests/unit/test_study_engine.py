@@ -13,7 +13,7 @@ from random_features.errors import UserError
 from random_features.kernels import KERNELS, make_kernel
 from rfstudy import tidy
 from rfstudy.study import collect, engine, measure
-from rfstudy.study.engine import Cell, Job, Work
+from rfstudy.study.engine import Cell, Job, Work, kind_cells
 from rfstudy.study.job import kernel_id
 from rfstudy.study.journal import Journal
 from rfstudy.study.kinds import decay
@@ -288,7 +288,6 @@ def test_times_of_another_processor_are_taken_again(prepared, counted, monkeypat
 @pytest.mark.parametrize("kind", ["variance", "decay", "surrogate", "requirement"])
 def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
     """Each value of the grid in turn; a list loses its last value or is doubled, a number becomes another."""
-    module = __import__(f"rfstudy.study.kinds.{kind}", fromlist=["cells"])
     grids = {
         "variance": {"distances": [0.5, 1.5], "dimensions": [4, 8], "multiples_of_d": [2, 3], "draws": 4},
         "decay": {"rows": 30, "dimensions": [3, 4], "n_features": [16, 64], "norms": ["sup", "l2"], "ridge": 0.1},
@@ -302,7 +301,7 @@ def test_every_key_of_a_kinds_grid_is_in_the_keys_of_its_cells(kind):
 
     def all_keys(grid):
         work = Job("measure", spec | {"grid": grid}, None, None)
-        return {work.key(cell) for cell in module.cells(work)}
+        return {work.key(cell) for cell in kind_cells(work)}
 
     before = all_keys(grids[kind])
     assert set(grids[kind]) == set(KINDS[kind].grid.__annotations__)

@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 
 from random_features.errors import UserError
 from random_features.maps.registry import make_map
+from rfstudy.study.engine import kind_cells
 from rfstudy.study.kinds import evaluations, exact, rounds
 
 N, N_TEST = 120, 300
@@ -36,7 +37,7 @@ def job_of(tmp_path):
 
 
 def measured(kind, job):
-    return [(cell, *toys.measured(kind, job, cell)) for cell in kind.cells(job)]
+    return [(cell, *toys.measured(kind, job, cell)) for cell in kind_cells(job)]
 
 
 def value(rows, metric, **where):

@@ -19,7 +19,7 @@ from rfstudy.data.split import block_of_row, fold_of_block, split
 from rfstudy.data.target import Target
 from rfstudy.planning import config
 from rfstudy.study import yardsticks
-from rfstudy.study.engine import Cell
+from rfstudy.study.engine import Cell, kind_cells
 from rfstudy.study.kinds import controls, grid, penalties
 from rfstudy.study.sample import Sample
 
@@ -251,7 +251,7 @@ def test_the_walk_over_penalties_is_one_fit_each(prepared, tmp_path, options):
     unused = dict.fromkeys(("sizes", "approximation", "search", "learners"))
     (spec,) = toys.parts("measure", toys.selected(kind="penalties", grid=axes, methods=[method], **unused))
     job = toys.job("measure", spec, prepared, tmp_path / "journal")
-    cells = penalties.cells(job)
+    cells = kind_cells(job)
     assert len(cells) == 4 * 2
     for cell in cells[:2]:
         rows, _ = toys.measured(penalties, job, cell)

@@ -31,7 +31,7 @@ from rfstudy.metrics import OF_TARGET
 from rfstudy.planning.config import load_study, located
 from rfstudy.planning.plan import on_dataset, part_of
 from rfstudy.planning.problems import entries_in, learners_of_entries, rows_of_split
-from rfstudy.study.engine import Job, kind_module
+from rfstudy.study.engine import Job, kind_cells, kind_module
 from rfstudy.study.job import NAMES, Part, kernel_id, merge, options_tried, sizes, wanted_sizes
 from rfstudy.study.kinds.registry import KINDS
 
@@ -259,5 +259,5 @@ def try_kind(part: Part):
     if hasattr(module, "check"):
         module.check(part)
     has_stage = KINDS[part.kind].stage == "measure"
-    for cell in module.cells(Job("measure", part, journal=None, run=None)) if has_stage else ():
+    for cell in kind_cells(Job("measure", part, journal=None, run=None)) if has_stage else ():
         inspect.signature(module.measure).bind(None, cell.entry, **cell.coordinates, **cell.conditions)

@@ -15,7 +15,7 @@ from rfstudy.planning.config import resolved_experiments
 from rfstudy.planning.jobs import Jobs
 from rfstudy.planning.plan import on_dataset
 from rfstudy.planning.problems import rows_of_split
-from rfstudy.study.engine import Cell, Job, kind_module
+from rfstudy.study.engine import Cell, Job, kind_cells
 from rfstudy.study.job import Part, searched, tune_scope
 from rfstudy.study.kinds.grid import grid_cells
 
@@ -86,7 +86,7 @@ def cells_of(stage: str, part: Part, d: int) -> list[Cell]:
         return [cell for learner in learners for cell in grid_cells(part, {}, d, learner, together=False)]
     if stage == "time":
         return [Cell(entry, {}) for entry in part.methods]
-    return kind_module(part.kind).cells(Job(stage, part, None, None))
+    return kind_cells(Job(stage, part, None, None))
 
 
 def write(design: pd.DataFrame, out: Path) -> str:

@@ -29,6 +29,7 @@ from rfstudy.data.tasks import without
 from rfstudy.study.code import code_hash
 from rfstudy.study.job import NAMES, Part, code_roots, own_kernel
 from rfstudy.study.journal import Checkpoints, Journal, key_of
+from rfstudy.study.kinds.registry import KINDS
 from rfstudy.study.provenance import Run, versions, write_results
 from rfstudy.study.sample import Prepared, Sample, Samples, loaded
 
@@ -259,12 +260,13 @@ def in_memory(work_of, job: Job):
 class KindModule(Protocol):
     """The functions of the module of a kind (``study/kinds``). ``registry.KINDS`` has the facts that planning needs.
 
-    ``measure`` and ``cells`` are those of a kind with a stage, ``timed`` that of one whose times are measured. The
-    others are optional.
+    ``measure`` is that of a kind with a stage, ``timed`` that of one whose times are measured. The others are optional.
     """
 
     def cells(self, job: Job) -> list[Cell]:
-        """Return the cells of a part. ``job.data`` is None in a check, and for a kind without data."""
+        """Return the cells of a part, if the entry of the kind has no ``axes``. ``job.data`` is None in a check, and
+        for a kind without data.
+        """
 
     def measure(self, job: Job, entry: dict, **at) -> Measured:
         """Return the rows and the arrays of one cell, by its coordinates and conditions."""
@@ -282,6 +284,12 @@ class KindModule(Protocol):
 def kind_module(kind: str) -> KindModule:
     """Import a kind by its name, so that a change of one kind does not affect another, and return its module."""
     return import_module(f"rfstudy.study.kinds.{kind}")
+
+
+def kind_cells(job: Job) -> list[Cell]:
+    """Return the cells of a job's kind: one for each combination of its axes, or those that its module lists."""
+    axes = KINDS[job.spec.kind].axes
+    return kind_module(job.spec.kind).cells(job) if axes is None else job.cells(**axes)
 
 
 def name_of(entry: dict) -> str:

@@ -1,6 +1,6 @@
 """Run the kinds of experiments other than ``grid``: the stage around the modules in ``kinds``.
 
-A kind defines the cells of a part (``cells``) and measures one cell (``measure``: rows and, if a figure needs them,
+A kind defines the cells of a part and measures one cell (``measure``: rows and, if a figure needs them,
 arrays). ``measure`` takes the job, the entry of the cell, and by name its coordinates and conditions. The engine
 resumes finished work, records provenance and collects the rows. A missing data set leaves one row for each metric of
 the kind (``registry.KINDS``).
@@ -9,7 +9,7 @@ the kind (``registry.KINDS``).
 import itertools
 from dataclasses import replace
 
-from rfstudy.study.engine import Job, Work, kind_module, run_parts
+from rfstudy.study.engine import Job, Work, kind_cells, kind_module, run_parts
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.registry import KINDS
 
@@ -31,4 +31,4 @@ def work_of(job: Job) -> Work:
     def compute(cell, checkpoints):
         return kind.measure(replace(job, checkpoints=checkpoints), cell.entry, **cell.coordinates, **cell.conditions)
 
-    return job.work_through(kind.cells(job), compute)
+    return job.work_through(kind_cells(job), compute)

@@ -10,12 +10,7 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from rfstudy.scores import approximation_error
-from rfstudy.study.engine import Cell, Job, Measured
-
-
-def cells(job: Job) -> list[Cell]:
-    """Return one cell per map, dimension and repeat; it holds all sizes."""
-    return job.cells(d="dimensions")
+from rfstudy.study.engine import Job, Measured
 
 
 def measure(

@@ -8,17 +8,12 @@ has the same accuracy at every budget.
 
 from random_features.errors import UserError
 from random_features.maps.registry import make_map, resolved_options
-from rfstudy.study.engine import Cell, Job, Measured
+from rfstudy.study.engine import Job, Measured
 from rfstudy.study.job import Part
 from rfstudy.study.svm_rows import rows_of_map
 
 #: The options with which a map spends a budget: the size of its pool, the copies of its walk.
 POOL, COPIES = "n_candidates", "n_copies"
-
-
-def cells(job: Job) -> list[Cell]:
-    """Return one cell per entry, repeat and budget."""
-    return job.cells(budget="evaluations")
 
 
 def check(spec: Part) -> None:

@@ -9,12 +9,7 @@ import math
 
 import numpy as np
 
-from rfstudy.study.engine import Cell, Job, Measured, rows_of
-
-
-def cells(job: Job) -> list[Cell]:
-    """Return one cell per entry, number of steps and repeat."""
-    return job.cells(steps="steps")
+from rfstudy.study.engine import Job, Measured, rows_of
 
 
 def measure(job: Job, entry: dict, *, steps: int, repeat: int) -> Measured:

@@ -12,13 +12,8 @@ import numpy as np
 
 from random_features.learners import streams
 from random_features.learners.shifted import solve_shifted
-from rfstudy.study.engine import Cell, Job, Measured
+from rfstudy.study.engine import Job, Measured
 from rfstudy.study.job import size_of
-
-
-def cells(job: Job) -> list[Cell]:
-    """Return one cell per entry, size and repeat."""
-    return job.cells(multiple_of_d="multiples_of_d")
 
 
 def measure(job: Job, entry: dict, *, multiple_of_d: int, repeat: int, penalties: list[float]) -> Measured:

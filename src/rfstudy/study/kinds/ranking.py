@@ -19,7 +19,7 @@ from random_features.errors import UserError
 from random_features.learners import streams
 from random_features.learners.penalties import best_penalty
 from random_features.learners.ridge import cross_validate_ridge, fit_ridge
-from rfstudy.study.engine import Cell, Job, Measured
+from rfstudy.study.engine import Job, Measured
 from rfstudy.study.job import Part
 from rfstudy.study.kinds.grid import folds_of
 
@@ -31,11 +31,6 @@ def check(spec: Part) -> None:
     """Raise ``ValueError`` for a pool that has fewer candidates than are to be chosen."""
     if min(spec.grid["candidates"]) < spec.grid["n_features"]:
         raise ValueError("candidates must be at least n_features: so many are chosen of them")
-
-
-def cells(job: Job) -> list[Cell]:
-    """Return one cell per entry, repeat and size of the pool."""
-    return job.cells(n_candidates="candidates")
 
 
 def measure(

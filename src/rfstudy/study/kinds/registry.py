@@ -23,6 +23,8 @@ class Kind:
     mb : memory of a job without its data
     bytes_per_value : memory per value of the data (n x d)
     stage : the stage that computes its cells; empty for a kind that only measures times
+    axes : by coordinate of a cell, the key of the grid that lists its values: there is a cell for each combination,
+        entry and repeat; None if the kind lists its cells itself
     timed : whether the stage ``time`` measures it
     options : by option of an entry that belongs to the kind and not to the map, its values
     bytes_per_gram : memory per entry of a matrix over the columns of the features (at most n of them)
@@ -36,6 +38,7 @@ class Kind:
     mb: int
     bytes_per_value: int = 0
     stage: str = "measure"
+    axes: dict[str, str] | None = None
     timed: bool = False
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
     bytes_per_gram: int = 0
@@ -331,18 +334,20 @@ KINDS = {
     ),
     "counterexample": Kind(Counterexample, None, 500),
     "crossover": Kind(Crossover, None, 3000, stage="", timed=True),
-    "decay": Kind(Decay, None, 3000),
+    "decay": Kind(Decay, None, 3000, axes={"d": "dimensions"}),
     "energy": Kind(Energy, None, 2000),
-    "evaluations": Kind(Evaluations, ("accuracy_pct", "train_accuracy_pct"), 6000, 32),
+    "evaluations": Kind(Evaluations, ("accuracy_pct", "train_accuracy_pct"), 6000, 32, axes={"budget": "evaluations"}),
     "exact": Kind(Exact, ("accuracy_pct", "train_accuracy_pct"), 8000, 32, timed=True),
     "fitting": Kind(Fitting, None, 3000, stage="", timed=True),
     "frontier": Kind(Frontier, ("accuracy_pct", "rmse"), 8000, 24, timed=True),
     "grid": Kind(None, (), 900, 16, stage="train", timed=True, bytes_per_gram=80, kept_bytes=2**28),
     "path": Kind(Path, ("mse", "error_pct", "approximation_error_frobenius", "smallest_singular_value"), 1500, 24),
-    "peaks": Kind(Peaks, ("best_potential", "selected_norm"), 3000, 32),
-    "penalties": Kind(Penalties, ("accuracy_pct", "mean_squared_length"), 1500, 24),
+    "peaks": Kind(Peaks, ("best_potential", "selected_norm"), 3000, 32, axes={"steps": "steps"}),
+    "penalties": Kind(
+        Penalties, ("accuracy_pct", "mean_squared_length"), 1500, 24, axes={"multiple_of_d": "multiples_of_d"},
+    ),
     "ranking": Kind(
-        Ranking, ("error_pct", "effective_rank", "overlap_pct"), 3000, 24,
+        Ranking, ("error_pct", "effective_rank", "overlap_pct"), 3000, 24, axes={"n_candidates": "candidates"},
         options={"choice": ("score", "random", "lasso", "omp", "pool")},
     ),
     "requirement": Kind(Requirement, None, 3000, options={"pool": ("whole",)}),
@@ -350,11 +355,11 @@ KINDS = {
         Rounds,
         ("accuracy_pct", "train_accuracy_pct", "margin_objective", "margin_lower", "duality_gap", "gap_bound",
          "gap_bound_mended", "dual_violation", "distinct_features", "boundary_weight_ratio", "peak_area"),
-        3000, 32,
+        3000, 32, axes={},
     ),
     "scaling": Kind(Scaling, None, 3000, timed=True),
     "speed": Kind(Speed, None, 8000, stage="", timed=True),
     "stream": Kind(Stream, ("approximation_error_frobenius", "train_error_pct", "error_pct"), 5000, timed=True),
-    "surrogate": Kind(Surrogate, None, 3000),
-    "variance": Kind(Variance, None, 3000),
+    "surrogate": Kind(Surrogate, None, 3000, axes={"d": "dimensions", "n_train": "sample_sizes"}),
+    "variance": Kind(Variance, None, 3000, axes={"d": "dimensions", "multiple": "multiples_of_d"}),
 }  # fmt: skip

@@ -25,7 +25,7 @@ from scipy.special import sph_harm_y
 from random_features.maps.game import Round
 from random_features.maps.registry import make_map
 from rfstudy.data.target import Target
-from rfstudy.study.engine import Cell, Job, Measured, rows_of
+from rfstudy.study.engine import Job, Measured, rows_of
 from rfstudy.study.job import Part
 from rfstudy.study.sample import Sample
 from rfstudy.study.svm_rows import accuracy_rows, decided, fit_on
@@ -51,11 +51,6 @@ def check(spec: Part) -> None:
         k = make_map(entry["method"], n_components=last, **entry["options"]).components_per_round_
         if between := [m for m in (*grid["n_features"], *grid["pictures"]) if m % k and m != last]:
             raise ValueError(f"{entry['method']} finds {k} features a round, so that no round ends with {between[0]}")
-
-
-def cells(job: Job) -> list[Cell]:
-    """Return one cell per entry and repeat: a game."""
-    return job.cells()
 
 
 def measure(

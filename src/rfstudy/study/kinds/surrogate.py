@@ -13,12 +13,7 @@ import numpy as np
 
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
-from rfstudy.study.engine import Cell, Job, Measured, rows_of
-
-
-def cells(job: Job) -> list[Cell]:
-    """Return one cell per entry, dimension, n and repeat; it holds all penalties."""
-    return job.cells(d="dimensions", n_train="sample_sizes")
+from rfstudy.study.engine import Job, Measured, rows_of
 
 
 def measure(job: Job, entry: dict, *, d: int, n_train: int, repeat: int, penalties: list, draws: int) -> Measured:

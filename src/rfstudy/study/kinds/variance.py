@@ -13,15 +13,10 @@ import numpy as np
 from random_features.arrays import seed_sequence
 from random_features.kernels import make_kernel
 from random_features.maps.registry import make_map
-from rfstudy.study.engine import Cell, Job, Measured
+from rfstudy.study.engine import Job, Measured
 from rfstudy.study.job import Part, size_of
 
 DIRECTIONS = ("random", "axis")
-
-
-def cells(job: Job) -> list[Cell]:
-    """Return one cell per map, dimension, size and repeat; the repeats are batches of draws."""
-    return job.cells(d="dimensions", multiple="multiples_of_d")
 
 
 def measure(

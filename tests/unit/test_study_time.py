@@ -20,7 +20,7 @@ from rfstudy.metrics import FACTS
 from rfstudy.study import time as stage
 from rfstudy.study.engine import Job, Timed
 from rfstudy.study.kinds import fitting, scaling
-from rfstudy.study.time import LoadOfOthers, Rounds, long_enough
+from rfstudy.study.time import Rounds, cores_of_others, load_of_machine, long_enough
 
 SHORTEST = 0.02
 
@@ -217,11 +217,11 @@ def test_a_round_is_done_again_while_others_are_at_work(machine, monkeypatch, lo
 def test_the_load_is_read_before_the_round_too(machine):
     """A process that is at work only while we sleep is met as well."""
     machine.others = 1.0
-    load = LoadOfOthers()
+    start = load_of_machine()
     stage.time.sleep(stage.BEFORE)
     machine.others = 0.0
     machine.work(0.2)
-    assert load.cores() == pytest.approx(0.5)
+    assert cores_of_others(start) == pytest.approx(0.5)
 
 
 def test_a_map_that_does_not_exist_has_no_rows_and_stops_nobody(machine):

@@ -98,7 +98,7 @@ class Rounds:
         busy. The first round stores the number of calls of each phase.
         """
         rows: list[list[dict]] = [[] for _ in self.units]
-        load, threads = LoadOfOthers(), None
+        start, threads = load_of_machine(), None
         # earlier work affects later work: caches, clocks, memory that was or was not returned to the system
         order = np.random.default_rng(number).permutation(len(self.units))
         for position in sorted(order, key=lambda position: self.units[position].threads):
@@ -123,7 +123,7 @@ class Rounds:
                 row["settings"] = unit.settings | {"threads": threads, "calls": repeated}
                 rows[position] += rows_of(row, {f"time_{name}_s": wall, f"cpu_{name}_s": cpu})
         set_threads(self.threads)
-        others = load.cores()
+        others = cores_of_others(start)
         # a reader finds the rows in the order of the units, not in the order of the turns
         in_order = itertools.chain(*rows)
         return [row | {"settings": row["settings"] | {"others": round(others, 2)}} for row in in_order], others
@@ -174,21 +174,17 @@ def processor_seconds() -> float:
     return time.process_time() + of_children.children_user + of_children.children_system
 
 
-class LoadOfOthers:
-    """The cores that other processes, or the host of a virtual machine, keep busy from now on."""
+def load_of_machine() -> tuple[float, float, float]:
+    """Return the wall clock, the processor seconds of the whole machine, and those of this job."""
+    times = psutil.cpu_times()
+    kinds = ("user", "system", "nice", "irq", "softirq", "steal")  # not all of them on every system
+    busy = sum(getattr(times, name, 0.0) for name in kinds)
+    return time.perf_counter(), busy, processor_seconds()
 
-    def __init__(self):
-        self.start = self.reading()
 
-    @staticmethod
-    def reading() -> tuple[float, float, float]:
-        """Return the wall clock, the processor seconds of the whole machine, and those of this job."""
-        times = psutil.cpu_times()
-        kinds = ("user", "system", "nice", "irq", "softirq", "steal")  # not all of them on every system
-        busy = sum(getattr(times, name, 0.0) for name in kinds)
-        return time.perf_counter(), busy, processor_seconds()
-
-    def cores(self) -> float:
-        """Return the mean number of these cores since the start."""
-        wall, busy, own = np.subtract(self.reading(), self.start)
-        return float(max(0.0, busy - own) / wall)
+def cores_of_others(start: tuple[float, float, float]) -> float:
+    """Return the mean number of cores that other processes, or the host of a virtual machine, have kept busy since
+    ``load_of_machine`` returned ``start``.
+    """
+    wall, busy, own = np.subtract(load_of_machine(), start)
+    return float(max(0.0, busy - own) / wall)

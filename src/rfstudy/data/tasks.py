@@ -4,6 +4,8 @@ the jobs that make its rows.
 Standard library only.
 """
 
+from itertools import pairwise
+
 #: Keys of a generator, of an extractor and of a stream that are not parameters of the function in its file.
 OF_GENERATOR = ("name", "n_train", "n_test")
 OF_FEATURES = ("task", "extractor", "source")
@@ -68,12 +70,10 @@ def rows_of_blocks(n: int, n_blocks: int, rule: str) -> int:
     >>> [rows_of_blocks(101, 10, rule) for rule in OF_BLOCKS]
     [50, 51, 50, 90]
     """
-    n_training = halves(n_blocks)[0]
-    if rule == "first_blocks":
-        return -(-n * n_training // n_blocks)
-    if rule == "last_blocks":
-        return n * n_training // n_blocks
-    least, larger = divmod(n, n_blocks)
-    if rule == "block_folds":
-        return n - least - (larger > 0)
-    return n_training * least + max(0, n_training - (n_blocks - larger))
+    starts = [-(-n * block // n_blocks) for block in range(n_blocks + 1)]
+    lengths = [end - start for start, end in pairwise(starts)]
+    if rule in ("blocks", "block_folds"):
+        lengths.sort()
+    half = halves(n_blocks)[0]
+    training = {"last_blocks": lengths[-half:], "block_folds": lengths[:-1]}
+    return sum(training.get(rule, lengths[:half]))

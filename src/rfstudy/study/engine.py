@@ -10,6 +10,7 @@ them.
 
 import itertools
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol, Self
@@ -129,10 +130,12 @@ class Job:
         """Return the columns of the tidy table that all rows of the job share."""
         return self.spec.columns | {"stand_in": self.data.facts["stand_in"] if self.data else ""}
 
-    def skipped_row(self, entry: dict, columns: dict) -> dict:
-        """Return a row of an entry, with these columns, that says why there is no number: the data set is missing."""
-        why = {"status": "skipped", "settings": {"reason": self.data.skipped}}
-        return self.columns | entry_columns(entry) | why | columns
+    def skipped_rows(self, places: Iterable[tuple[dict, dict]]) -> Work:
+        """Return a row for each pair of an entry and columns that says why there is no number: the data set is missing.
+        Each row covers all repeats, and is written by the shard with the first of them.
+        """
+        why = self.columns | {"status": "skipped", "settings": {"reason": self.data.skipped}}
+        return Work([why | entry_columns(entry) | own for entry, own in places if 0 in self.spec.repeats])
 
     def cells(self, **axes: str) -> list[Cell]:
         """Return a cell for every repeat, entry and combination of values of axes.

@@ -25,8 +25,8 @@ def work_of(job: Job) -> Work:
     """
     kind = kind_module(job.spec.kind)
     if job.data and job.data.skipped:
-        rows = itertools.product(job.spec.methods if 0 in job.spec.repeats else [], KINDS[job.spec.kind].metrics)
-        return Work([job.skipped_row(entry, {"repeat": 0, "metric": metric}) for entry, metric in rows])
+        measured = [{"repeat": 0, "metric": metric} for metric in KINDS[job.spec.kind].metrics]
+        return job.skipped_rows(itertools.product(job.spec.methods, measured))
 
     def compute(cell, checkpoints):
         return kind.measure(replace(job, checkpoints=checkpoints), cell.entry, **cell.coordinates, **cell.conditions)

@@ -57,7 +57,7 @@ class Training:
             missing = [{"metric": self.error, "split": "train"}]
             for learner in self.spec.learners:
                 missing += [{"learner": learner, "metric": metric, "split": "test"} for metric in self.metrics]
-            return Work(grid.skipped_rows(self.job, missing))
+            return self.job.skipped_rows(grid.all_places(self.spec, data.facts["d"], missing))
         # the learners of a map come right after it, so that they share its features
         groups: dict[str, list[Cell]] = {}
         for learner in ("", *self.spec.learners):

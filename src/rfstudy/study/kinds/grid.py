@@ -344,17 +344,12 @@ def cell_settings(cell: Cell, length_scale: float | None, capped: bool, position
     return found if length_scale is None else found | {"length_scale": length_scale}
 
 
-def skipped_rows(job: Job, measurements: list[dict]) -> list[dict]:
-    """Return one row per method, size and measurement that says why there is no number. Each row covers all repeats of
-    a data set, and is written by the shard with the first of them.
-    """
-    spec = job.spec
-    if 0 not in spec.repeats:
-        return []
+def all_places(spec: Part, d: int, measurements: list[dict]) -> list[tuple[dict, dict]]:
+    """Return a pair of the entry and the columns of a row for every method, size and measurement."""
     return [
-        job.skipped_row(entry, {"n_features": s, "n_features_label": label} | place | measurement)
+        (entry, {"n_features": s, "n_features_label": label} | place | measurement)
         for entry in spec.methods
         for place in places_of(spec, entry)
-        for s, label in sizes_of(entry, sizes(spec.sizes, job.data.facts["d"]))
+        for s, label in sizes_of(entry, sizes(spec.sizes, d))
         for measurement in measurements
     ]

@@ -32,14 +32,12 @@ def cells(job: Job) -> list[Cell]:
 
 
 def measure(
-    job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict,
-    most_rows: int = yardsticks.MOST_ROWS, **search,
-) -> Measured:  # fmt: skip
+    job: Job, entry: dict, *, variant: str, repeat: int, learners: list, preprocess: list, split: dict, **how
+) -> Measured:
     """Return the accuracy of every learner on the test rows, of two classes the area under the ROC curve, and the share
     of the last class (in sorted order) in each part; in a regression, the root mean squared error alone.
     """
     sample, target, rows = job.samples.of(repeat, preprocess, split), job.data.target, []
-    device = job.spec.device
     settings = {"preprocess": preprocess, "capped": sample.capped}
     settings |= {"split": split["rule"]} if "rule" in split else {}
     shared = sample.size_columns | {"settings": settings}
@@ -51,7 +49,7 @@ def measure(
         ]
     for learner in learners:
         seed = seed_of(job.spec.seed, "yardstick", repeat)
-        *predicted, reported = yardsticks.predicted(learner, sample, target, seed, most_rows, device, **search)
+        *predicted, reported = yardsticks.predicted(learner, sample, target, seed, device=job.spec.device, **how)
         own = shared | {"split": "test", "learner": learner, "settings": settings | reported}
         rows += [row_of(own, target, each, sample.y_test, *predicted) for each in METRICS[target.kind]]
     return rows, {}

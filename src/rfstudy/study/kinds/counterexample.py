@@ -109,15 +109,14 @@ def approximation(problem: Problem, feature: np.ndarray) -> Approximation:
     """Return the kernel with one feature more, v (n + 1,), and its results."""
     own, epsilon = feature[:-1], feature[-1] * feature[:-1]
     gram = problem.gram + np.outer(feature, feature)
-    cross = problem.gram[-1, :-1]
-    displaced = (own @ ridge_weights(problem, problem.gram, cross)) * own
-    exact = cross @ ridge_weights(problem, problem.gram, problem.labels)
-    predicted = gram[-1, :-1] @ ridge_weights(problem, gram, problem.labels)
+    exact, approximate = (weights_of_labels(problem, each) for each in (problem.gram, gram))
+    displaced = (own @ exact) * own
+    predicted = approximate @ problem.labels
     values = {
         "kernel_distance": own @ own,
         "cross_kernel_distance_squared": epsilon @ epsilon,
         "alignment_with_labels": problem.labels @ (displaced - epsilon),
-        "prediction_deviation": abs(predicted - exact),
+        "prediction_deviation": abs(predicted - exact @ problem.labels),
         "excess_risk": (predicted - problem.target) ** 2,
     }
     eigenvalues = np.linalg.eigvalsh(gram[:-1, :-1].astype(float))
@@ -167,12 +166,12 @@ def stated(problem: Problem, own: Approximation, value: Fraction) -> dict:
     return settings | {"exact": str(value), "target": str(problem.target), "shift": str(shift)}
 
 
-def ridge_weights(problem: Problem, gram: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return (K + n lambda I)^(-1) b (n,) in fractions, for the matrix of all points: by elimination without pivoting,
-    because no pivot of a positive definite matrix vanishes.
+def weights_of_labels(problem: Problem, gram: np.ndarray) -> np.ndarray:
+    """Return (K + n lambda I)^(-1) k(X, x) (n,) in fractions, for the matrix of all points: by elimination without
+    pivoting, because no pivot of a positive definite matrix vanishes.
     """
-    n = len(right)
-    rows = np.column_stack([gram[:n, :n] + n * problem.penalty * np.eye(n, dtype=object), right])
+    n = len(problem.labels)
+    rows = np.column_stack([gram[:n, :n] + n * problem.penalty * np.eye(n, dtype=object), gram[:n, n]])
     for i in range(n):
         rows[i] = rows[i] / rows[i, i]
         others = np.arange(n) != i

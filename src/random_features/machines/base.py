@@ -230,9 +230,16 @@ class KernelMachine(BaseEstimator):
                 groups[members] = np.arange(len(members)) % FOLDS
         return groups
 
-    def _blocks(self, X):
-        """Return the stream of the features of X."""
-        return lambda: self.map_.transform_blocks(X)
+    def _values(self, X):
+        """Yield (slice, features or kernel values with the training rows) of blocks of rows of X (n, d)."""
+        if hasattr(self, "map_"):
+            return self.map_.transform_blocks(X)
+        return ((rows, kernel_matrix(self.kernel_, X[rows], self.X_)) for rows in row_blocks(X.shape[0], BLOCK_ROWS))
+
+    def _sums(self, X, Y, weights):
+        """Return the ``Sums`` of the features of X (n, d) with targets Y (n, c)."""
+        stream = partial(self.map_.transform_blocks, X)
+        return ridge_sums(stream, like(Y, X), n_columns=self.map_.n_columns_, weights=weights)
 
     def _learns_from_targets(self) -> bool:
         """Return whether the features are learned from targets: on the rows that they saw, they predict too well."""
@@ -293,7 +300,7 @@ class KernelMachine(BaseEstimator):
             if map_.learned_:
                 raise ValueError("partial_fit needs a kernel that waits for no data: state its length scale")
             self.map_, self.penalty_ = map_, float(check_grid(self.penalties, "penalties", zero_allowed=True)[0])
-        new = ridge_sums(self._blocks(X), like(Y, X), n_columns=self.map_.n_columns_, weights=weights)
+        new = self._sums(X, Y, weights)
         sums = new if sums is None else sums + new
         return solve_ridge(sums, self.penalty_), sums
 
@@ -324,13 +331,10 @@ class KernelMachine(BaseEstimator):
     def _decide(self, given):
         """Return the decision values (n, c) of the rows of X (n, d), a tensor of a tensor."""
         X = self._rows(given)
-        if hasattr(self, "map_"):
-            blocks = (block for _, block in self.map_.transform_blocks(X))
-        elif len(self.model_.coef) > MOST_HELD:
+        if not hasattr(self, "map_") and len(self.model_.coef) > MOST_HELD:
             return as_given(predict_by_tiles(self.kernel_, self.X_, self.model_, X), given)
-        else:
-            blocks = (kernel_matrix(self.kernel_, X[rows], self.X_) for rows in row_blocks(X.shape[0], BLOCK_ROWS))
-        return as_given(tensors.concatenated(self.model_.decision(block) for block in blocks), given)
+        decisions = (self.model_.decision(values) for _, values in self._values(X))
+        return as_given(tensors.concatenated(decisions), given)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

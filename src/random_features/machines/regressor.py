@@ -10,12 +10,11 @@ from sklearn.metrics import r2_score
 from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from random_features.arrays import check_same_columns, generator_of, row_blocks
+from random_features.arrays import check_same_columns, generator_of
 from random_features.learners.posterior import of_features, of_kernel
-from random_features.learners.ridge import ridge_sums
 from random_features.learners.targets import average
 from random_features.length_scales import LARGEST, SMALLEST
-from random_features.machines.base import BLOCK_ROWS, MOST_HELD, KernelMachine, Unless, as_given, not_in_parts
+from random_features.machines.base import MOST_HELD, KernelMachine, Unless, as_given, not_in_parts
 from random_features.maps.base import RandomFeatureMap
 from random_features.maps.registry import make_map, supporting
 from random_features.pivoted_cholesky import diagonal, kernel_matrix
@@ -123,8 +122,7 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         model = self._fit_columns(X, y, (Y - origin) / unit, weights).in_unit(unit, origin)
         Y = like(Y, X)
         if self.uncertainty and self._has_map():
-            sums = ridge_sums(self._blocks(X), Y, n_columns=self.map_.n_columns_, weights=weights)
-            self.posterior_ = of_features(sums, self.penalty_)
+            self.posterior_ = of_features(self._sums(X, Y, weights), self.penalty_)
         elif self.uncertainty:
             if X.shape[0] > MOST_HELD:
                 raise ValueError(f"uncertainty=True holds the matrix of an exact kernel, of at most {MOST_HELD:,} rows")
@@ -179,14 +177,13 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         if not return_std:
             shaped = self._shaped(decision)
             return shaped.clip(*(like(np.asarray(end), shaped) for end in self.range_))
-        posterior, rows = self._posterior(), self._rows(X)
-        if hasattr(self, "map_"):
-            stds = [posterior.std(Z) for _, Z in self.map_.transform_blocks(rows)]
-        else:
-            stds, roots = [], self.rows_[1].T
-            for part in row_blocks(rows.shape[0], BLOCK_ROWS):
-                values = like(kernel_matrix(self.kernel_, rows[part], self.X_), roots) * roots
-                stds.append(posterior.std(values, diagonal(self.kernel_, rows[part])))
+        posterior, rows, stds = self._posterior(), self._rows(X), []
+        for part, values in self._values(rows):
+            if hasattr(self, "map_"):
+                stds.append(posterior.std(values))
+            else:
+                roots = self.rows_[1].T
+                stds.append(posterior.std(like(values, roots) * roots, diagonal(self.kernel_, rows[part])))
         return self._shaped(decision), self._shaped(as_given(concatenated(stds), X))
 
     def log_marginal_likelihood(self) -> float:

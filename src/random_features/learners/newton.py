@@ -68,22 +68,6 @@ def logistic(targets, decision):
     return values, slopes, probabilities if decision.shape[2] > 1 else probabilities * (1.0 - probabilities)
 
 
-@dataclass
-class Solution:
-    """The result of a fit, for g groups.
-
-    It holds coefficients (D, g, c), intercepts (g, c), the decision values of all rows (n, g, c), convergence by group
-    (g,) and the number of Newton steps. The decision values belong to the running solver: they change when the next
-    solution is requested.
-    """
-
-    coef: np.ndarray
-    intercept: np.ndarray
-    decision: np.ndarray
-    converged: np.ndarray
-    n_iter: int
-
-
 @dataclass(frozen=True, eq=False)
 class Problem:
     """The objective of g groups: features, the loss and its targets (n, g, c), weights of the rows (n, g).
@@ -244,9 +228,10 @@ def balanced(vectors):
 def fit(blocks, loss, targets, used, penalties, *, n_columns, **how) -> LinearModel:
     """Return the model of all groups of targets (n, m, c); parameters are as in ``minimise``, for one penalty."""
     blocks, n_used, back = streams.in_row_space(blocks, len(targets), n_columns, targets.device)
-    (solution,) = minimise(blocks, loss, targets, used, penalties, n_columns=n_used, **how)
-    coef, converged = back(solution.coef.reshape(n_used, -1)), bool(solution.converged.all())
-    return LinearModel(coef, solution.intercept.ravel(), "newton", converged, solution.n_iter)
+    solutions = minimise(blocks, loss, targets, used, penalties, n_columns=n_used, **how)
+    coef, intercept, _, converged, n_iter = next(solutions)
+    coef = back(coef.reshape(n_used, -1))
+    return LinearModel(coef, intercept.ravel(), "newton", bool(converged.all()), n_iter)
 
 
 def cross_validate(blocks, loss, targets, used, penalties, Y, folds, score, weights, *, n_columns, **how) -> tuple:
@@ -259,9 +244,9 @@ def cross_validate(blocks, loss, targets, used, penalties, Y, folds, score, weig
     order, n_folds = np.argsort(penalties[:, 0])[::-1], used.shape[1]
     scores, unconverged = np.empty(penalties.shape), 0
     solutions = minimise(blocks, loss, targets, used, penalties[order], n_columns=n_used, **how)
-    for i, solution in zip(order, solutions, strict=True):
-        unconverged += int((~solution.converged).reshape(n_folds, -1).any(axis=1).sum())
-        of_folds = solution.decision.reshape(len(Y), n_folds, Y.shape[1])
+    for i, (_, _, decision, converged, _) in zip(order, solutions, strict=True):
+        unconverged += int((~converged).reshape(n_folds, -1).any(axis=1).sum())
+        of_folds = decision.reshape(len(Y), n_folds, Y.shape[1])
         for fold in range(n_folds):
             rows = np.flatnonzero(folds == fold)
             scores[i, fold] = float(held_out_mean(Y, of_folds[rows, fold][:, None], score, weights, rows)[0])
@@ -269,7 +254,10 @@ def cross_validate(blocks, loss, targets, used, penalties, Y, folds, score, weig
 
 
 def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept=False, tolerance=None):
-    """Yield a ``Solution`` for every row of a grid of penalties, with k m groups: the groups of the first fold first.
+    """Yield the solution for every row of a grid of penalties, with g = k m groups, the first fold's first.
+
+    It is coefficients (D, g, c), intercepts (g, c), the decision values of all rows (n, g, c), convergence by group
+    (g,) and the number of Newton steps. The decision values change when the next solution is requested.
 
     Each fit starts from the one before. On a GPU, whose passes take as long for one column as for many, all fits of the
     grid are groups of one.
@@ -310,7 +298,7 @@ def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept
         converged, n_iter = solve(problem, weights, decision, lambda groups, _: limits[groups])
         for own in row_blocks(len(penalty), n_groups):
             W, b = 1.0 * weights[:n_columns, own], 1.0 * weights[n_columns:, own].sum(axis=0)
-            yield Solution(W, b, decision[:, own], converged[own], n_iter)
+            yield W, b, decision[:, own], converged[own], n_iter
 
 
 def fits_at_once(targets, n_fits: int) -> bool:

@@ -13,8 +13,8 @@ import torch
 from random_features.errors import NotDefinedError
 from random_features.hadamard import next_power_of_two
 from random_features.maps.montecarlo import haar_rows
-from random_features.maps.spectral import SpectralMap, spectral_mapper
-from random_features.tensors import constant, write
+from random_features.maps.spectral import SpectralMap, projector, spectral_mapper
+from random_features.tensors import constant
 
 #: Butterflies in one random rotation, each after a permutation, as in Munkhoeva et al.
 N_BUTTERFLIES = 3
@@ -138,19 +138,11 @@ class SparseGridQuadrature(CubatureMap):
     _takes_sparse_rows = True
 
     def _projector(self, rows, device, dtype):
-        axes = constant(self.axes_, device)
-        rotated = constant(self.rotated_, device, dtype).T
-        projections = torch.empty(rows, self.n_components, device=device, dtype=dtype)
+        axes, on_rotated = constant(self.axes_, device), projector(self.rotated_, rows, device, dtype)
 
         def project(X):
-            result = projections[: len(X)]
             on_axes = X.index_select(1, axes).to_dense() if X.is_sparse else X[:, axes]
-            write(torch.mul, on_axes, self._node, out=result[:, : len(axes)])
-            if X.is_sparse:
-                result[:, len(axes) :] = X @ rotated
-            else:
-                write(torch.mm, X, rotated, out=result[:, len(axes) :])
-            return result
+            return torch.cat([self._node * on_axes, on_rotated(X)], dim=1)
 
         return project
 

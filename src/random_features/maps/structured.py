@@ -6,7 +6,7 @@ multiple of p, the first s rows are used: every row of a block has the same dist
 """
 
 from abc import abstractmethod
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
@@ -14,8 +14,6 @@ import torch
 from random_features.hadamard import next_power_of_two, random_signs, sequency_order, walsh_hadamard
 from random_features.maps.spectral import SpectralMap
 from random_features.tensors import constant, write
-
-HADAMARD = "hadamard"
 
 
 class HadamardBlocksMap(SpectralMap):
@@ -36,7 +34,7 @@ class HadamardBlocksMap(SpectralMap):
         """Return the factors of W in the order of their application; the first must be a diagonal.
 
         A float array (blocks, p) is a diagonal, an integer array (blocks, p) a permutation (entry i of the result is
-        entry ``array[i]``), HADAMARD the orthonormal Hadamard matrix.
+        entry ``array[i]``), ``walsh_hadamard`` the orthonormal Hadamard matrix.
         """
 
     def _draw_frequencies(self, n_features, rng):
@@ -70,8 +68,8 @@ class HadamardBlocksMap(SpectralMap):
 
 def _step(factor, device, dtype):
     """Return a function (values, spare) -> (result, spare) that applies a factor to tensors (r, blocks, p)."""
-    if isinstance(factor, str):
-        return walsh_hadamard
+    if factor is walsh_hadamard:
+        return factor
     if factor.dtype.kind == "i":
         offsets = np.arange(len(factor))[:, None] * factor.shape[1]
         flat = constant((factor + offsets).ravel(), device)
@@ -87,65 +85,7 @@ def _step(factor, device, dtype):
     return lambda values, spare: (values.mul_(diagonal), spare)
 
 
-class SignedHadamardMap(HadamardBlocksMap):
-    """A map of blocks sqrt(p) H D_1 H D_2 ... H D_t, with random signs in all D_i, times the frequency scale."""
-
-    def _draw_blocks(self, n_blocks, rng):
-        self.signs_ = random_signs(rng, (self.n_factors, n_blocks, self.block_size_))
-
-    def _factors(self):
-        first, *others = self.signs_.astype(np.float64)
-        scale, transform = np.sqrt(self.block_size_) * self.kernel_.frequency_scale, [HADAMARD]
-        if self.order == "sequency":
-            transform.append(np.tile(sequency_order(self.block_size_), (self._n_blocks(), 1)))
-        return [factor for signs in (first * scale, *others) for factor in (signs, *transform)]
-
-
-class StructuredOrthogonal(SignedHadamardMap):
-    r"""Structured orthogonal random features: three sign diagonals between Hadamard matrices.
-
-    .. math:: W = \frac{\sqrt{p}}{\ell}\, H D_1 H D_2 H D_3 \quad\text{per block},
-       \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
-
-    with H the orthonormal Hadamard matrix of order p >= d (the survey's formula has d for p). All frequencies have the
-    norm sqrt(p) / l, so that the map is biased: ``|E k~ - k| <= 6 z / sqrt(d)`` with ``z = |x - y| / l``. Time
-    O(s log p) per row, memory O(s). Sparse data are made dense, one block of rows at a time.
-
-    Parameters
-    ----------
-    kernel : kernel object, default None
-        None is ``Gaussian(1.0)``.
-    n_components : int, default 100
-        s, the number of frequencies.
-    layout : {"cos_sin", "phase"}
-        D = 2 s or D = s columns.
-    device : {"auto", "cpu", "cuda"}
-    random_state : int, RandomState instance or None
-
-    Attributes
-    ----------
-    signs_ : int8 ndarray of shape (3, blocks, p)
-        The diagonals, the one that is applied first at index 0.
-
-    References
-    ----------
-    Yu et al., Orthogonal random features, NIPS 2016, equation (9).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from random_features.maps.structured import StructuredOrthogonal
-    >>> phi = StructuredOrthogonal(n_components=64, random_state=0).fit(np.zeros((1, 64)))
-    >>> W = phi.dense_frequencies()
-    >>> bool(np.allclose(W @ W.T, 64 * np.eye(64)))
-    True
-    """
-
-    n_factors = 3
-    order = "natural"
-
-
-class RandomOrthogonalMatrices(SignedHadamardMap):
+class RandomOrthogonalMatrices(HadamardBlocksMap):
     r"""Random orthogonal matrices: a product of t Hadamard matrices and sign diagonals.
 
     .. math:: W = \frac{\sqrt{p}}{\ell} \prod_{i=1}^{t} H D_i \quad\text{per block},
@@ -191,6 +131,60 @@ class RandomOrthogonalMatrices(SignedHadamardMap):
 
     n_factors: int = 3
     order: Literal["natural", "sequency"] = "natural"
+
+    def _draw_blocks(self, n_blocks, rng):
+        self.signs_ = random_signs(rng, (self.n_factors, n_blocks, self.block_size_))
+
+    def _factors(self):
+        first, *others = self.signs_.astype(np.float64)
+        scale, transform = np.sqrt(self.block_size_) * self.kernel_.frequency_scale, [walsh_hadamard]
+        if self.order == "sequency":
+            transform.append(np.tile(sequency_order(self.block_size_), (self._n_blocks(), 1)))
+        return [factor for signs in (first * scale, *others) for factor in (signs, *transform)]
+
+
+class StructuredOrthogonal(RandomOrthogonalMatrices):
+    r"""Structured orthogonal random features: three sign diagonals between Hadamard matrices.
+
+    .. math:: W = \frac{\sqrt{p}}{\ell}\, H D_1 H D_2 H D_3 \quad\text{per block},
+       \qquad \phi(x) = s^{-1/2} [\cos(Wx) \,|\, \sin(Wx)]
+
+    with H the orthonormal Hadamard matrix of order p >= d (the survey's formula has d for p). All frequencies have the
+    norm sqrt(p) / l, so that the map is biased: ``|E k~ - k| <= 6 z / sqrt(d)`` with ``z = |x - y| / l``. Time
+    O(s log p) per row, memory O(s). Sparse data are made dense, one block of rows at a time.
+
+    Parameters
+    ----------
+    kernel : kernel object, default None
+        None is ``Gaussian(1.0)``.
+    n_components : int, default 100
+        s, the number of frequencies.
+    layout : {"cos_sin", "phase"}
+        D = 2 s or D = s columns.
+    device : {"auto", "cpu", "cuda"}
+    random_state : int, RandomState instance or None
+
+    Attributes
+    ----------
+    signs_ : int8 ndarray of shape (3, blocks, p)
+        The diagonals, the one that is applied first at index 0.
+
+    References
+    ----------
+    Yu et al., Orthogonal random features, NIPS 2016, equation (9).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from random_features.maps.structured import StructuredOrthogonal
+    >>> phi = StructuredOrthogonal(n_components=64, random_state=0).fit(np.zeros((1, 64)))
+    >>> W = phi.dense_frequencies()
+    >>> bool(np.allclose(W @ W.T, 64 * np.eye(64)))
+    True
+    """
+
+    n_factors: ClassVar[int] = 3
+    order: ClassVar[str] = "natural"
 
 
 class Fastfood(HadamardBlocksMap):
@@ -246,4 +240,5 @@ class Fastfood(HadamardBlocksMap):
 
     def _factors(self):
         scale = np.sqrt(self.block_size_) * self.kernel_.frequency_scale
-        return [self.signs_ * scale, HADAMARD, self.permutations_, self.gaussians_, HADAMARD, self.row_scales_]
+        after_signs = [walsh_hadamard, self.permutations_, self.gaussians_, walsh_hadamard, self.row_scales_]
+        return [self.signs_ * scale, *after_signs]

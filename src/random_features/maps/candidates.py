@@ -54,7 +54,7 @@ class CandidateMap(PoolMap):
         n_candidates = self.n_candidates or self.candidates_per_feature * self.n_components
         return self.kernel_.draw_frequencies(rng, (n_candidates, n_features))
 
-    def _pool_scale(self):
+    def _pool_scale(self, n_frequencies):
         return np.sqrt(2.0)
 
 

@@ -89,13 +89,10 @@ class ScoredPoolMap(PoolMap):
         return super()._has_phases() or self.mode in SORTED_MODES
 
     def _draw_frequencies(self, n_features, rng):
-        return self.kernel_.draw_frequencies(rng, (self._pool_size(), n_features))
+        return self.kernel_.draw_frequencies(rng, (self.n_components * self.pool_multiple, n_features))
 
-    def _pool_size(self):
-        return self.n_components * self.pool_multiple
-
-    def _pool_scale(self):
-        return 1.0 / np.sqrt(self._pool_size()) if self._has_pairs() else np.sqrt(2.0 / self._pool_size())
+    def _pool_scale(self, n_frequencies):
+        return 1.0 / np.sqrt(n_frequencies) if self._has_pairs() else np.sqrt(2.0 / n_frequencies)
 
     def _learn(self, X, y, rng):
         scores = self.pool_scores(self.pool_.blocks(X), y, n_rows=X.shape[0])
@@ -122,7 +119,7 @@ class ScoredPoolMap(PoolMap):
     @property
     def n_distinct_(self) -> int:
         """Return how many different frequencies are in use; one that was drawn several times is one feature."""
-        return len(np.unique(self.learned_["indices"] % self._as_fitted()._pool_size()))
+        return len(np.unique(self.learned_["indices"] % len(self.pool_.frequencies)))
 
     def _use(self, learned):
         if self.mode in COLUMN_MODES:

@@ -105,8 +105,8 @@ class PoolMap(SpectralMap):
     """
 
     @abstractmethod
-    def _pool_scale(self) -> float:
-        """Return the factor of the features of the pool."""
+    def _pool_scale(self, n_frequencies: int) -> float:
+        """Return the factor of the features of a pool of so many frequencies."""
 
     @abstractmethod
     def _learn(self, X, y, rng) -> dict:
@@ -117,7 +117,7 @@ class PoolMap(SpectralMap):
         check_frequencies(frequencies)
         phases = self._cast(rng.uniform(0.0, 2.0 * np.pi, size=len(frequencies))) if self._has_phases() else None
         layout = "cos_sin" if self._has_pairs() else "phase"
-        self.pool_ = Pool(self.kernel_, frequencies, phases, layout, self._pool_scale(), self.device)
+        self.pool_ = Pool(self.kernel_, frequencies, phases, layout, self._pool_scale(len(frequencies)), self.device)
 
     def _use(self, learned):
         self.chosen_ = self.pool_.subset(learned["indices"], learned["weights"])

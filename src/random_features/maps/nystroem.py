@@ -1,6 +1,5 @@
 """The Nystroem approximation, the baseline that takes its features from a sample of the data."""
 
-from copy import copy
 from typing import Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ from random_features.arrays import DIAGONALISED_ALONE, check_same_columns, decom
 from random_features.length_scales import in_length_scales
 from random_features.maps.base import RandomFeatureMap
 from random_features.pivoted_cholesky import pivoted_cholesky
-from random_features.tensors import checked_rows, constant, on_host, product
+from random_features.tensors import constant, on_host, product
 
 #: Eigenvalues of the landmarks' kernel matrix below this share of the largest one count as rounding errors.
 SMALLEST_EIGENVALUE = 1e-12
@@ -102,11 +101,11 @@ class Nystroem(RandomFeatureMap):
             return
         shape = tuple(np.shape(self.landmarks))
         refused = ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")
-        try:  # the names of the columns are of the landmarks, not of the data
-            points = checked_rows(copy(self), self.landmarks, dtype=self._dtype, reset=True)
-            self._points = check_array(np.array(dense(on_host(points)), order="C"))
+        try:
+            points = check_array(on_host(self.landmarks), accept_sparse=True, dtype=self._dtype, order="C", copy=True)
         except ValueError as error:
             raise refused from error
+        self._points = dense(points)
         if self._points.shape[1] != n_features:
             raise refused
         if self.n_components not in (type(self).n_components, len(self._points)):

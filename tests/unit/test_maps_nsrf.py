@@ -206,7 +206,7 @@ def naive_rounds(phi, X, y, rounds):
     for number in range(rounds):
         starts = std * np.random.default_rng([phi._search_seed, number]).standard_normal((phi.n_copies, X.shape[1]))
         climbs = [naive_climb(X, y * alpha / n, start, climb) for start in starts]
-        best = sorted(climbs, key=lambda climb: -climb[1])[: phi._components_per_round()]
+        best = sorted(climbs, key=lambda climb: -climb[1])[: phi.components_per_round_]
         gradient = np.zeros(n)
         for w, _ in best:
             e = np.exp(1j * (X @ w))

@@ -77,10 +77,6 @@ class GameMap(RandomFeatureMap):
         """Return the responses of components from ``_searcher`` on the rows of X (n, d): complex (n, k)."""
 
     @abstractmethod
-    def _components_per_round(self) -> int:
-        """Return k, the components of a round."""
-
-    @abstractmethod
     def _evaluations_per_round(self) -> int:
         """Return the number of evaluations of the potential, with or without its gradient, in a round."""
 
@@ -94,22 +90,19 @@ class GameMap(RandomFeatureMap):
             return project_to_dual(np.full(len(signs), self.C / 2.0), signs, self.C)
 
     @property
+    @abstractmethod
     def components_per_round_(self) -> int:
         """Return k, the components that a round finds."""
-        return self._as_fitted()._components_per_round()
 
     @property
     def n_rounds_(self) -> int:
         """Return the number of rounds in which the components in use were found."""
-        return self._as_fitted()._count_rounds()
+        return -(-self._as_fitted().n_components // self.components_per_round_)
 
     @property
     def evaluations_(self) -> int:
         """Return the number of evaluations of the potential that it took to find them."""
         return self.n_rounds_ * self._as_fitted()._evaluations_per_round()
-
-    def _count_rounds(self):
-        return -(-self.n_components // self._components_per_round())
 
     def prefix(self, n_components):
         first = self._shortened(n_components)
@@ -122,7 +115,7 @@ class GameMap(RandomFeatureMap):
         found = checkpoints.load() if checkpoints is not None else []
         alpha = found[-1]["alpha"] if found else self._first_dual(signs)
         found = [{name: part for name, part in each.items() if name != "alpha"} for each in found]
-        first = sum(len(each["potentials"]) for each in found) // self._components_per_round()
+        first = sum(len(each["potentials"]) for each in found) // self.components_per_round_
         saved, unsaved = time.monotonic(), len(found)
         # one thread, because the order of a sum depends on the number of threads, and the game on every rounding
         with one_blas_thread():
@@ -142,7 +135,7 @@ class GameMap(RandomFeatureMap):
 
     def _progress(self, first):
         """Return the numbers of the rounds from ``first`` on, with a progress bar if they take long."""
-        rounds = range(first, self._count_rounds())
+        rounds = range(first, self.n_rounds_)
         try:
             from tqdm import tqdm
         except ImportError:  # the maps alone need no progress bar
@@ -178,7 +171,7 @@ class GameMap(RandomFeatureMap):
         return self._as_fitted()._replayed(X, class_signs(y, self.method))
 
     def _replayed(self, X, signs):
-        alpha, k = self._first_dual(signs), self._components_per_round()
+        alpha, k = self._first_dual(signs), self.components_per_round_
         for number, start in enumerate(range(0, self.n_components, k)):
             components = self._components(slice(start, start + k))
             potentials = components["potentials"]
@@ -199,7 +192,7 @@ class GameMap(RandomFeatureMap):
         """
         X, fitted = self._rows_of_game(X), self._as_fitted()
         with one_blas_thread():
-            return fitted._searcher(X)(class_signs(y, self.method) * alpha / X.shape[0], fitted._count_rounds())
+            return fitted._searcher(X)(class_signs(y, self.method) * alpha / X.shape[0], self.n_rounds_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -115,14 +115,16 @@ class PeakSearchFourier(GameMap, SpectralMap):
         return "phase" if self.mode == "code" else "cos_sin"
 
     def _check_options(self):
-        if self._components_per_round() > self.n_copies:
-            raise ValueError(f"n_copies={self.n_copies} copies find no {self._components_per_round()} peaks a round")
+        if self._option("n_peaks") > self.n_copies:
+            raise ValueError(f"n_copies={self.n_copies} copies find no {self._option('n_peaks')} peaks a round")
 
     def _draw_frequencies(self, n_features, rng):
         self._search_seed = int(rng.integers(2**63))
 
-    def _components_per_round(self):
-        return self._option("n_peaks")
+    @property
+    def components_per_round_(self) -> int:
+        """Return k, the frequencies that a round finds."""
+        return self._as_fitted()._option("n_peaks")
 
     def _evaluations_per_round(self):
         return self.n_copies * self._climb().evaluations
@@ -166,7 +168,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
             for _ in range(tries):
                 starts = self._cast(self.start_std_ * rng.standard_normal((self.n_copies, X.shape[1])))
                 found = peaks.climb(weights, starts, how, [self._search_seed, number])
-                best = highest(joined([best, dict(zip(best, found, strict=True))]), self._components_per_round())
+                best = highest(joined([best, dict(zip(best, found, strict=True))]), self.components_per_round_)
             return best
 
         return search

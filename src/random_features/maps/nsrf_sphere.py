@@ -78,6 +78,7 @@ class PeakSearchHarmonics(GameMap):
     """
 
     _component_arrays = ("degrees", "orders", "potentials")
+    components_per_round_ = 1
 
     degree: Integral = 30
 
@@ -113,9 +114,6 @@ class PeakSearchHarmonics(GameMap):
                 stacklevel=2,
             )
         return X
-
-    def _components_per_round(self):
-        return 1
 
     def _evaluations_per_round(self):
         return len(pairs_up_to(self.degree)[0])

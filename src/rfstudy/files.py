@@ -80,23 +80,12 @@ def locked_file(path: Path) -> tuple[int, str]:
     while True:
         temporary = str(path.with_name(f"{PARTIAL}{secrets.token_hex(4)}-{path.name}"))
         handle = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        with suppress(OSError):  # some file systems have no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
         # another process may sweep the folder just before the file is locked
-        if is_locked_by_us(handle) and os.fstat(handle).st_nlink:
+        if os.fstat(handle).st_nlink:
             return handle, temporary
         os.close(handle)
-
-
-def is_locked_by_us(handle: int) -> bool:
-    """Lock an open file, unless another process has locked it. If the file system has no locks, every file counts as
-    locked.
-    """
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        pass
-    return True
 
 
 def force_onto_disk(path) -> None:

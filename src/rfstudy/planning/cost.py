@@ -279,10 +279,10 @@ def sized(stage: str, experiment: dict, tasks: dict, settings: dict, model: dict
 
 
 def joins(group: list, shard: Shard) -> bool:
-    """Return whether a shard has the repeats of a group, and its data or its method, so that both can be one job."""
+    """Return whether a shard has the data or the method of all shards of a group, so that they can be one job."""
     others = [each for _, each in group]
-    same = [each.method == shard.method for each in others], [each.datasets == shard.datasets for each in others]
-    return any(map(all, same)) and all(each.repeats == shard.repeats for each in others)
+    same_data = all(each.datasets == shard.datasets for each in others)
+    return same_data or all(each.method == shard.method for each in others)
 
 
 def together(shards: list[Shard]) -> Shard:

@@ -126,18 +126,17 @@ def blocks_of(study, measured: Path):
         whole = without(experiment, "shard_by")
         for stage in ("train", "measure", "time"):
             for shard in plan.shards_of(stage, whole, settings):
-                named = [(part.dataset, entry["method"]) for part in shard.parts for entry in part.methods]
-                blocks = {(stage, *each) for each in named}
+                (part,) = shard.parts
+                blocks = {(stage, part.dataset, entry["method"]) for entry in part.methods}
                 seconds = sum(times.get(block, np.inf) for block in blocks)
                 lacking = [
                     each
-                    for part in shard.parts
                     for entry in (part.methods if stage == "train" else [])
                     for each in named_sizes(part, entry, study) - shipped[part.dataset, entry["method"]]
                 ]
                 if blocks and seconds < np.inf and not lacking:
                     work = cost.work_of_shard(stage, whole, shard, study.registry.tasks, settings)
-                    yield stage, name, *shard.datasets, seconds, work
+                    yield stage, name, part.dataset, seconds, work
 
 
 def named_sizes(part, entry: dict, study) -> set[str]:

@@ -20,6 +20,9 @@ from rfstudy.planning.models import DataOptions
 from rfstudy.planning.plan import kernels_of, on_dataset
 from rfstudy.study.job import kernel_id, merge, options_tried, own_kernel, searched, tune_scope
 
+#: The rules of a split that take some of its keys.
+RULES_OF_KEYS = {("n_train", "n_test"): ("random",), ("n_rows",): ("folds", "block_folds"), ("n_folds",): ("folds",)}
+
 
 def problems_on_datasets(experiment: dict, settings: dict, tasks: dict) -> list[str]:
     """Return the problems of a selected experiment on its data sets, each as ``.key: message``. A problem that several
@@ -210,15 +213,13 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
         return f"without: there is no row {beyond[0]}, the task has {total}"
     if how["rule"] == "published" and task["split"] != "published":
         return "the task has no published parts; its split is " + task["split"]
-    without_effect = [key for key in ("n_train", "n_test") if key in how]
-    if how["rule"] != "random" and without_effect:
-        return f"only the rule random takes {' and '.join(without_effect)}, not the rule {how['rule']}"
+    for keys, rules in RULES_OF_KEYS.items():
+        stated = [key for key in keys if key in how]
+        if stated and how["rule"] not in rules:
+            return f"only the rule {' or '.join(rules)} takes {' and '.join(stated)}, not the rule {how['rule']}"
     if how.get("n_rows", 0) > total and settings["data"] != "embedded":
         return f"n_rows: {how['n_rows']} are more than the {total} there are"
     total = min(total, how.get("n_rows", total))
-    for key, rules in {"n_rows": ("folds", "block_folds"), "n_folds": ("folds",)}.items():
-        if key in how and how["rule"] not in rules:
-            return f"only the rule {' or '.join(rules)} takes {key}, not the rule {how['rule']}"
     if ("n_blocks" in how) != (how["rule"] in OF_BLOCKS):
         return f"the rules {', '.join(OF_BLOCKS)} need n_blocks, and no other rule takes it"
     if how.get("folds") == "blocks" and how["rule"] not in OF_BLOCKS:

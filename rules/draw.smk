@@ -31,7 +31,7 @@ for collection, specs in DRAWN.wanted.items():
                 report(
                     directory(outputs.pages_of(collection, paper)),
                     patterns=["{output}.html"],
-                    category=lambda wildcards, paper=paper: outputs.category_of(DRAWN.shown(paper, wildcards.output)),
+                    category=lambda page, at=(collection, paper): outputs.category_of(DRAWN.one[*at, page.output]),
                     labels=lambda wildcards, paper=paper: {"paper": paper, "output": wildcards.output},
                 ),
             log:
@@ -41,8 +41,7 @@ for collection, specs in DRAWN.wanted.items():
             conda:
                 "../envs/study.yaml"
             resources:
-                mem_mb=1000,
-                runtime=60,
+                **OF_SHORT_JOBS,
             params:
                 code=lambda wildcards, specs=of_paper: DRAWN.code_behind(specs),
                 work=lambda wildcards, input, output, specs=of_paper, collection=collection: (

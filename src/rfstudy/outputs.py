@@ -212,11 +212,6 @@ def pages_of(collection: str, paper: str) -> str:
     return f"figures/{collection}/pages/{paper}"
 
 
-def experiments_of(specs: list[dict]) -> list[str]:
-    """Return the experiments from whose rows some outputs are drawn."""
-    return list(dict.fromkeys(name for spec in specs for name in spec["experiments"]))
-
-
 def category_of(spec: dict) -> str:
     """Return the part of the report that shows a table or figure."""
     if spec["paper"] == "study" and spec["id"].startswith("arena"):
@@ -283,7 +278,7 @@ class Collections:
 
     def rows_behind(self, collection: str, specs: list[dict]) -> list[str]:
         """Return the files of the rows from which some outputs are drawn."""
-        names = experiments_of(specs)
+        names = dict.fromkeys(name for spec in specs for name in spec["experiments"])
         return [results_of(collection, each) for each in names if collection != MEASURED or each in self.shipped]
 
     def rows_of_one(self, wildcards) -> list[str]:
@@ -324,7 +319,3 @@ class Collections:
         written = {"out": f"figures/{collection}", "pages_dir": pages}
         work = {"stage": "draw", "entries": specs, "results": list(input.rows)}
         return self.jobs.work_hash([work | registries | written])
-
-    def shown(self, *page: str) -> dict:
-        """Return the output that a page of the report shows, by its paper and name."""
-        return next(each for of in self.wanted.values() for each in of if (each["paper"], each["name"]) == page)

@@ -208,11 +208,7 @@ def best_methods(context, *, paper, published, datasets, groups, criteria) -> Ta
     frame = frame[~frame.index.duplicated()]  # two criteria may share rows
     of_table = select(context.published, paper=paper, experiment=published)
     ids = ids_by_name(context.styles)
-    unfold = {
-        f"{criterion['label']}, {group}": {"criterion": criterion["label"], "group": group}
-        for criterion, group in product(criteria, groups)
-    }
-    rows, agreements, left_out, overlaps = [], [], [], {}
+    rows, agreements, left_out, overlaps, unfold = [], [], [], {}, {}
     for dataset, cell, ours in cells.each_dataset(context, datasets, paper, frame):
         printed, name, of_rows = select(of_table, dataset=dataset), context.name(dataset, paper), {"data set": cell}
         lines = {source: of_rows | {"source": source} for source in ("published", "measured", "agreement")}
@@ -224,6 +220,7 @@ def best_methods(context, *, paper, published, datasets, groups, criteria) -> Ta
                 overlaps[name if criterion.get("learner") else quantity(criterion["metric"])] = overlap
             for group, best in best_of(of_criterion, criterion["metric"], groups, overlap).items():
                 heading, sizes = f"{criterion['label']}, {group}", groups[group]
+                unfold[heading] = {"criterion": criterion["label"], "group": group}
                 listed = _printed_best(printed, criterion, sizes, ids)
                 is_other = comparability(select(of_criterion, n_features_label=sizes), context.tasks)
                 agreement = "not comparable" if is_other else _agreement(listed, best)

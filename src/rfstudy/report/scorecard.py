@@ -154,10 +154,11 @@ def _over_repeats(rows: pd.DataFrame, over: pd.DataFrame | None) -> tuple[Estima
     return Estimate(float(values.mean()), n=len(values)), float(values.std(ddof=1))
 
 
-def our_cell(cell, decimals: int = 2) -> Cell:
+def our_cell(cell) -> Cell:
     """Return our number of a row of ``scorecard`` with its spread, or with its quartiles, or why there is none."""
     if pd.isna(cell.value):
         return absent(cell.reason, "std")
+    decimals = 2 if cell.over or fact_of(cell.metric).is_percentage else 4
     if pd.notna(cell.low):
         remark = "machine busy" if "machine busy" in cell.reason else ""
         return with_quartiles(cell.value, cell.low, cell.high, decimals, remark)

@@ -106,7 +106,8 @@ def next_to_published(context, *, paper, experiments, scorecard, published, meth
             # a method that is divided by one without a number of its own has measured that method, too
             measured = any(cell and pd.notna(cell.value) for cell in own.values())
             units = ONE, ONE if measured else absent("not run", *QUARTILES)
-            for source, text, unit in zip(("published", "ours"), (compared.printed_cell, _ours), units, strict=True):
+            cell_of = compared.printed_cell, compared.our_cell
+            for source, text, unit in zip(("published", "ours"), cell_of, units, strict=True):
                 texts = {context.label(method): text(cell) if cell else unit for method, cell in own.items()}
                 row = {"kernel": name, "quantity": words, "source": source} | texts
                 rows += with_best([row], texts, lower_is_better(metric))
@@ -114,11 +115,6 @@ def next_to_published(context, *, paper, experiments, scorecard, published, meth
     others = sorted(set(shown["n_features_label"]) - set(cells["size"]))
     remarks = [*explained(next_to_published), *([f"Ours at s = {', '.join(others)}."] if others else [])]
     return Table(pd.DataFrame(rows), remarks, method_columns(context, methods), shown=shown)
-
-
-def _ours(cell) -> Cell:
-    """Return our number, or why there is none."""
-    return compared.our_cell(cell, 2 if cell.over or fact_of(cell.metric).is_percentage else 4)
 
 
 # --- scores -----------------------------------------------------------------------------------------------------------

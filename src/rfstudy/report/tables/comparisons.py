@@ -258,20 +258,19 @@ def ablation(
         for start, what, of in (("", fact.label, methods), ("change ", "change", methods), ("gain ", "gain", others))
         for method in of
     }
+    compared = [(control, other) for control in controls for other in control["against"] if other in methods]
     rows, significant, overlaps = [], [], {}
     for dataset, name, ours in each_dataset(context, datasets, paper, frame):
         printed, overlap = context.name(dataset, paper), compare.overlap_of(ours, context)
         overlaps |= {printed: overlap} if len(ours) else {}
         reached = course(ours, steps, methods, alone)
-        compared = []
-        for control in controls:
-            own = by_repeat(select(ours, method=control["method"], variant=control["variant"]))
-            at_step = reached[list(steps).index(control["step"])]
-            for other in (each for each in control["against"] if each in methods):
-                compared.append((control, other, compare.paired(own, at_step[other].values, overlap)))
         tests = changes({method: [now[method].values for now in reached] for method in methods}, overlap, alone)
         tests = {place: test for place, test in tests.items() if not reached[place[0]][place[1]].carried}
-        tests = compare.family(tests | {("control", position): test for position, (*_, test) in enumerate(compared)})
+        for position, (control, other) in enumerate(compared):
+            own = by_repeat(select(ours, method=control["method"], variant=control["variant"]))
+            at_step = reached[list(steps).index(control["step"])]
+            tests["control", position] = compare.paired(own, at_step[other].values, overlap)
+        tests = compare.family(tests)
         gained = {method: [gain_of(method, now, baselines, sign) for now in reached] for method in others}
         gains = compare.family(
             {(step, m): compare.paired(own, 0.0, overlap) for m, of in gained.items() for step, own in enumerate(of)}
@@ -286,7 +285,7 @@ def ablation(
                 row[labels[method]] = "as before" if each.carried else own
                 row[f"change {labels[method]}"] = difference_cell(tests.get((position, method)))
             rows.append(row | {f"gain {labels[m]}": difference_cell(gains.get((position, m))) for m in others})
-        for position, (control, method, _) in enumerate(compared):
+        for position, (control, method) in enumerate(compared):
             values = {"": control["label"], "id": control["variant"], "minus": labels[method]}
             own = mean_and_std(at.get((dataset, control["variant"], control["method"])), full)
             step = Cell(f"control: {control['label']} (change from {labels[method]})", values)

@@ -269,9 +269,8 @@ def follows_the_spectrum(rows: Rows):
         text = f"{rho:+.2f}, {number(means.iloc[0])} to {number(means.iloc[-1])}"
         points.append(Point(rho, rho > 1 - 1e-9, where, "rank correlation", text))
         lacking = (1.0 - means)[(means < 1.0) & means.index.isin(largest_half(means.index))]
-        power, text = check.fitted(lacking.index, lacking)
-        if power:
-            points.append(Point(power.value, power.high < 0, where, "power of what it lacks to one", text))
+        what = "power of what it lacks to one"
+        points += check.power_between(where, what, lacking.index, lacking, below=0, significant=True)
     return rows.part(points)
 
 

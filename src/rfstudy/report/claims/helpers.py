@@ -351,24 +351,22 @@ def fits_power(rows: Rows, metric: str, of, along: str, *, by="", held="", half=
         for value, cell in frame.groupby(by) if by else [("", frame)]:
             cell, where = cell[cell["value"] > 0], {by: value} if by else {}
             cell = cell[cell[along].isin(largest_half(cell[along]))] if half and len(cell) else cell
-            power, text = fitted(cell[along], cell["value"], "" if by else symbol)
-            if power:
-                points.append(bounded(where, power, what, text, **bounds))
+            points += power_between(where, what, cell[along], cell["value"], "" if by else symbol, **bounds)
     return rows.part(points, metric, of)
 
 
-def fitted(x, y, symbol: str = "") -> tuple[Estimate | None, str]:
-    """Return the power with which y (n,) grows with x (n,), both positive, and the same in words.
+def power_between(where: dict, what: str, x, y, symbol: str = "", **bounds) -> list[Point]:
+    """Return the point of the power with which y (n,) grows with x (n,), both positive; none of too few values.
 
-    The interval is ``SIGMAS`` errors to each side. The words include the range of x if it has a symbol. None if there
-    are too few values.
+    The interval is ``SIGMAS`` errors to each side. The words include the range of x if it has a symbol.
     """
     power = power_law(x, y)
     if power is None:
-        return None, ""
+        return []
     spread = SIGMAS * power.error
     text = f"{power} for {symbol} = {min(x):g} to {max(x):g}" if symbol else str(power)
-    return power._replace(low=power.value - spread, high=power.value + spread), text
+    power = power._replace(low=power.value - spread, high=power.value + spread)
+    return [bounded(where, power, what, text, **bounds)]
 
 
 def correlates_with_size(rows: Rows, metric: str, of, **limits) -> Part:

@@ -300,10 +300,8 @@ def gap_grows_with_the_box(rows: Rows):
     for (dataset, size), cell in own.groupby(["dataset", "n_features_label"], sort=False):
         means = cell.groupby("C")["value"].mean()
         means = means[means > 0]
-        power, text = check.fitted(means.index, means, "C")
-        if power:
-            where = {"dataset": dataset, "n_features_label": size}
-            points.append(check.bounded(where, power, "power of C", text, between=(1, 2), errors=4))
+        where = {"dataset": dataset, "n_features_label": size}
+        points += check.power_between(where, "power of C", means.index, means, "C", between=(1, 2), errors=4)
     return rows.part(points)
 
 

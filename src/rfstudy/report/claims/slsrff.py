@@ -183,12 +183,10 @@ def cost_of_leverage(rows: Rows):
     gaps = (lsrff - slsrff).dropna()
     gaps = gaps[gaps.index.isin(largest_half(gaps.index))] if len(gaps) else gaps
     what = f"{rows.name('lsrff')} minus {rows.name('slsrff')}, {fact_of(metric).label}, power of s"
-    lost, points = gaps[gaps <= 0], []
-    if len(lost):
+    points = check.power_between({}, what, gaps.index, gaps, "s", at_least=2, at_most=3.2, neutral=0.0)
+    if len(lost := gaps[gaps <= 0]):
         text = f"not above zero at s = {', '.join(f'{each:g}' for each in lost.index)}"
         points = [Point(gaps.min(), False, {}, what, text, opposite=len(lost) == len(gaps))]
-    elif (found := check.fitted(gaps.index, gaps, "s"))[0]:
-        points = [check.bounded({}, found[0], what, found[1], at_least=2, at_most=3.2, neutral=0.0)]
     scores = check.fits_power(rows, "time_scores_s", ("lsrff", "slsrff"), along, held="n_train", half=True, at_least=0)
     return [rows.part(points), only_evidence(scores)]
 

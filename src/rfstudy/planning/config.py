@@ -309,19 +309,17 @@ def bases_of(name: str, raw: dict[str, dict]):
 def located(found: list[tuple[str, str]], config_dir) -> list[str]:
     """Return ``lines_of`` problems that ``found`` has by experiment, with the positions of entries in the files."""
     files, raw, resolved = resolved_experiments(config_dir)
-    first: dict[tuple, str] = {}
+    of_one: dict[str, dict[str, str]] = {name: {} for name, _ in found}
     for name, problem in found:
         # the same mistake appears on every data set, with other numbers
-        first.setdefault((name, re.sub(r"\d+ (columns|training rows)|there are \d+", "", problem)), problem)
-    of_one: dict[str, list[str]] = {}
-    for (name, _), problem in first.items():
+        mistake = re.sub(r"\d+ (columns|training rows)|there are \d+", "", problem)
         # the position of an entry is that in the file, which does not write out the steps
         positions = [i for i, _ in entries_with_steps(resolved[name])]
         head, _, rest = problem.partition("]")
         if head.startswith(".methods["):
             problem = f".methods[{positions[int(head.removeprefix('.methods['))]}]{rest}"
-        of_one.setdefault(name, []).append(problem)
-    return lines_of(of_one, files, raw)
+        of_one[name].setdefault(mistake, problem)
+    return lines_of({name: list(first.values()) for name, first in of_one.items()}, files, raw)
 
 
 def check_ids(*named: tuple) -> None:

@@ -225,8 +225,8 @@ class Jobs:
     def tuned_files(self, stage: str, experiment: str, shard: Shard) -> list[str]:
         """Return the files with the choices for a stage's job on a shard; none if there is nothing to choose."""
         chosen = self.shards_of("tune", experiment).values() if stage in TUNED else ()
-        files = {each.name: f"{self.results}/{experiment}/tune/{each.name}.json" for each in chosen}
-        return sorted(files[each.name] for each in chosen if {*each.datasets} & {*shard.datasets})
+        names = [each.name for each in chosen if {*each.datasets} & {*shard.datasets}]
+        return sorted(f"{self.results}/{experiment}/tune/{name}.json" for name in names)
 
     # --- The jobs of stages -------------------------------------------------------------------------------------------
 

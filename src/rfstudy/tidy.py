@@ -5,6 +5,7 @@ the checked read; it computes nothing.
 """
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -113,11 +114,9 @@ def _units(table: pd.DataFrame) -> list[str]:
 def check_settings(table: pd.DataFrame) -> None:
     """Raise ``ValueError`` if the settings of a row are neither empty nor a JSON object."""
     for text in set(table["settings"]) - {""}:
-        try:
+        with suppress(json.JSONDecodeError):
             if isinstance(json.loads(text), dict):
                 continue
-        except json.JSONDecodeError:
-            pass
         raise ValueError(f"settings are a JSON object, found {text[:60]!r}")
 
 

@@ -102,14 +102,6 @@ class Picture(NamedTuple):
     cells: pd.DataFrame | None = None
 
 
-def fix_axis_labels(figure: Figure) -> None:
-    """Keep the labels of axes where they were drawn: to find their places takes a third of the time of a drawing."""
-    to_figure = figure.transFigure.inverted()
-    for axis in (axis for ax in figure.axes for axis in (ax.xaxis, ax.yaxis)):
-        place = axis.label.get_transform().transform(axis.label.get_position())
-        axis.set_label_coords(*to_figure.transform(place), transform=figure.transFigure)
-
-
 def save(picture: Picture, rows: pd.DataFrame, caption: str, out_dir, names: list[str]) -> list[Path]:
     """Write a picture to ``out_dir`` under each of the names, atomically and with the same bytes every time.
 
@@ -123,7 +115,6 @@ def save(picture: Picture, rows: pd.DataFrame, caption: str, out_dir, names: lis
         picture.figure.set_layout_engine("none")
         # savefig would draw twice; a PDF changes the resolution, so it is the last
         (canvas := FigureCanvasAgg(picture.figure)).draw()
-        fix_axis_labels(picture.figure)
         image, pdf = Image.fromarray(np.asarray(canvas.buffer_rgba())), io.BytesIO()
         table = rows.to_csv(index=False, lineterminator="\n", float_format="%.10g")
         contents = {".txt": words.encode(), ".csv": table.encode(), ".png": png(image, Description=words)}

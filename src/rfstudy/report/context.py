@@ -151,7 +151,7 @@ def highlighted(styles: dict, own: list[str]) -> dict:
     """Return the registry of methods in which some are "(yours)" and drawn with thick lines."""
     for method in own:
         label, colour, marker, *_ = plot_style(method, styles)
-        drawn = {"label": f"{label} (yours)", "colour": colour, "marker": marker, "highlighted": True}
+        drawn = {"label": f"{label} (yours)", "colour": colour, "marker": marker, "is_highlighted": True}
         styles = styles | {method: styles.get(method, {}) | drawn}
     return styles
 

@@ -14,14 +14,14 @@ SPARE_LINESTYLES = ("dotted", "dashdot", "dashed")
 
 
 class PlotStyle(NamedTuple):
-    """Label, colour, marker and line style (as matplotlib takes it) of a method; ``is_variant`` marks variants, and
-    ``is_highlighted`` the methods of a user among shipped ones.
+    """Label, colour, marker and line style of a method, as ``methods.yaml`` gives them; ``is_variant`` marks variants,
+    and ``is_highlighted`` the methods of a user among shipped ones.
     """
 
     label: str
     colour: str
     marker: str
-    linestyle: str | tuple
+    linestyle: str | list | tuple = "solid"
     is_variant: bool = False
     is_highlighted: bool = False
 
@@ -35,8 +35,7 @@ def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
     """
     entry = styles.get(method, {})
     if entry:
-        line, is_highlighted = _linestyle(entry.get("linestyle", "solid")), entry.get("highlighted", False)
-        base = PlotStyle(entry["label"], entry["colour"], entry["marker"], line, is_highlighted=is_highlighted)
+        base = PlotStyle(**{key: entry[key] for key in PlotStyle._fields if key in entry})
     else:
         taken = {(entry["colour"], entry["marker"]) for entry in styles.values()}
         every = itertools.product(SPARE_COLOURS, SPARE_MARKERS, SPARE_LINESTYLES)
@@ -45,9 +44,4 @@ def plot_style(method: str, styles: dict, variant: str = "") -> PlotStyle:
     if not variant:
         return base
     own = {"label": f"{base.label} ({variant})", "linestyle": "dotted"} | entry.get("variants", {}).get(variant, {})
-    return base._replace(**own | {"linestyle": _linestyle(own["linestyle"])}, is_variant=True)
-
-
-def _linestyle(style: str | list) -> str | tuple:
-    """Return a line style as matplotlib takes it: its name, or a pattern of dashes."""
-    return style if isinstance(style, str) else (0, style)
+    return base._replace(**own, is_variant=True)

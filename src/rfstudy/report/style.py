@@ -75,7 +75,7 @@ def drawn_as(each: PlotStyle) -> dict:
         "label": each.label,
         "color": each.colour,
         "marker": each.marker,
-        "linestyle": each.linestyle,
+        "linestyle": (0, each.linestyle) if isinstance(each.linestyle, list) else each.linestyle,
         "fillstyle": "bottom" if each.is_variant else "full",
         "markerfacecoloralt": "white",
         "markeredgewidth": 0.5,

@@ -107,18 +107,13 @@ def by_cell(
     """Return a row for every combination of values of columns, with the aggregations that pandas' ``agg`` takes.
 
     With ``quartiles``, the median of the values is the column ``mean``, with the quartiles ``lower`` and ``upper``.
-    Columns with a single value are not grouped by, because they would take most of the time.
     """
-    differing = differing_columns(frame, columns) or columns[:1]
-    groups = frame.groupby(differing, dropna=False, sort=False)
+    groups = frame.groupby(columns, dropna=False, sort=False)
     cells = groups.agg(**aggregations) if aggregations else pd.DataFrame(index=groups.size().index)
     if quartiles:
         ends = {"lower": 0.25, "mean": 0.5, "upper": 0.75}
         cells = cells.assign(**{name: groups["value"].quantile(share) for name, share in ends.items()})
-    found, cells = list(cells.columns), cells.reset_index()
-    for column in set(columns) - set(differing):
-        cells[column] = pd.Series([frame[column].iloc[0]] * len(cells), dtype=frame[column].dtype)
-    return cells[[*columns, *found]]
+    return cells.reset_index()
 
 
 def differing_columns(frame: pd.DataFrame, columns: list[str]) -> list[str]:

@@ -60,10 +60,9 @@ def settings_of(frame: pd.DataFrame) -> list[dict]:
     return [_parsed(text) for text in frame["settings"].tolist()]
 
 
-def have_setting(frame: pd.DataFrame, name: str) -> np.ndarray:
-    """Return whether a setting of this name is there, and true, for each row."""
-    having = [text for text in frame["settings"].unique() if _parsed(text).get(name)]
-    return frame["settings"].isin(having).to_numpy() if having else np.zeros(len(frame), dtype=bool)
+def have_setting(settings: pd.Series, name: str) -> pd.Series:
+    """Return whether a setting of this name is there, and true, among the ``settings`` of each row."""
+    return settings.isin([text for text in settings.unique() if _parsed(text).get(name)])
 
 
 @cache

@@ -78,7 +78,7 @@ def fewer_rows(rows: pd.DataFrame, task: dict) -> tuple[pd.DataFrame, int]:
     A cap is the same for both parts: a test part below a training part that is whole was not capped. Its files are a
     reconstruction without some rows.
     """
-    is_capped = have_setting(rows, "capped") & (rows["axis"].to_numpy() != "n_train")
+    is_capped = have_setting(rows["settings"], "capped") & (rows["axis"] != "n_train")
     if not is_capped.any():  # as in most cells: there are thousands
         return rows[:0], 0
     fewer = rows[is_capped]

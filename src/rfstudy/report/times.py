@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from rfstudy.report import aggregate
-from rfstudy.report.aggregate import select, settings_of
+from rfstudy.report.aggregate import have_setting, select
 from rfstudy.report.compare import Estimate
 
 ROUND = "round"
@@ -87,8 +87,7 @@ def _sum(rounds: pd.DataFrame, clock: str, phases: tuple[str, ...], metric: str,
 
 def machine_busy(rows: pd.DataFrame, column: str = "settings") -> pd.Series:
     """Return whether other work ran during the round of a row, by the ``machine_busy`` of its settings."""
-    busy = [bool(s.get("machine_busy")) for s in settings_of(rows.assign(settings=rows[column]))]
-    return pd.Series(busy, index=rows.index, dtype=bool)
+    return have_setting(rows[column], "machine_busy")
 
 
 def summarise(frame: pd.DataFrame) -> pd.DataFrame:

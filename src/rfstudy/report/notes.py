@@ -72,30 +72,27 @@ def stand_in_of(rows: pd.DataFrame) -> str:
     return ", ".join(f"{name} stand-in" for name in names)
 
 
-def fewer_rows(rows: pd.DataFrame, task: dict) -> tuple[pd.DataFrame, int]:
-    """Return the rows of a data set that were capped, and how many test rows its files lack where they were not.
+def fewer_rows(rows: pd.DataFrame, task: dict) -> tuple[dict[str, str], int]:
+    """Return how a data set has fewer rows than the paper's, in words by the remark "capped" or "rows left out", and
+    how many test rows its files lack.
 
     A cap is the same for both parts: a test part below a training part that is whole was not capped. Its files are a
     reconstruction without some rows.
     """
     is_capped = have_setting(rows["settings"], "capped") & (rows["axis"] != "n_train")
     if not is_capped.any():  # as in most cells: there are thousands
-        return rows[:0], 0
+        return {}, 0
     fewer = rows[is_capped]
     is_whole = (fewer["n_train"] == task.get("n_train", 0)) & (fewer["n_test"] < fewer["n_train"])
     is_whole = is_whole.fillna(False).astype(bool) & (fewer["stand_in"] == "")
-    whole = fewer[is_whole]
-    return fewer[~is_whole], int(task["n_test"] - whole["n_test"].min()) if len(whole) else 0
-
-
-def cap_of(capped: pd.DataFrame, lost: int, task: dict) -> str:
-    """Return what ``fewer_rows`` found in words: how a data set has fewer rows than the paper's, "" if as many."""
-    found = []
+    capped, whole, found = fewer[~is_whole], fewer[is_whole], {}
     if len(capped):
-        found.append(f"capped at {capped['n_train'].max():,} training and {capped['n_test'].max():,} test rows")
+        most = capped[["n_train", "n_test"]].max()
+        found["capped"] = f"capped at {most['n_train']:,} training and {most['n_test']:,} test rows"
+    lost = int(task["n_test"] - whole["n_test"].min()) if len(whole) else 0
     if lost:
-        found.append(f"{lost:,} of {task['n_test']:,} test rows left out: the file is a reconstruction")
-    return "; ".join(found)
+        found["rows left out"] = f"{lost:,} of {task['n_test']:,} test rows left out: the file is a reconstruction"
+    return found, lost
 
 
 def comparability(rows: pd.DataFrame, tasks: dict) -> str:
@@ -109,11 +106,11 @@ def comparability(rows: pd.DataFrame, tasks: dict) -> str:
     for (dataset, metric), own in rows.groupby(["dataset", "metric"], sort=False):
         task, parts = tasks.get(dataset, {}), parts_behind(metric)
         n_train = task.get("n_train") or task.get("n", math.inf) / 2
-        capped, lost = fewer_rows(own, task)
+        fewer, lost = fewer_rows(own, task)
         alike = "test" not in parts and ("train" not in parts or (own["n_train"] >= n_train).all())
-        if lost and not len(capped) and metric in MEANS:
+        if lost and "capped" not in fewer and metric in MEANS:
             alike = 100.0 * lost / task["n_test"] <= fact_of(metric).margin(own["value"].mean())
-        found |= {"" if alike else cap_of(capped, lost, task): None, difference_of(task, [metric]): None}
+        found |= {"" if alike else "; ".join(fewer.values()): None, difference_of(task, [metric]): None}
     return "; ".join(filter(None, found))
 
 
@@ -126,8 +123,8 @@ def difference_of(task: dict, metrics: Iterable[str]) -> str:
 
 def remark_on_data(rows: pd.DataFrame, task: dict) -> str:
     """Return the remark that the name of a data set must have: a stand-in, "capped", "rows left out", or nothing."""
-    capped, lost = fewer_rows(rows, task)
-    return ", ".join(filter(None, (stand_in_of(rows), "capped" * bool(len(capped)), "rows left out" * bool(lost))))
+    remarks, _ = fewer_rows(rows, task)
+    return ", ".join(filter(None, (stand_in_of(rows), *remarks)))
 
 
 def dataset_name(context: Context, dataset: str, paper: str, rows: pd.DataFrame) -> str:
@@ -143,7 +140,8 @@ def notes_on_data(frame: pd.DataFrame, paper: str, context: Context) -> list[str
         has_no_numbers = stand_in_of(rows) or paper == OWN
         task = context.tasks.get(dataset, {})
         other = "" if has_no_numbers else difference_of(task, rows["metric"].unique())
-        why_of_each = stand_in_of(rows), cap_of(*fewer_rows(rows, task), task), other
+        fewer, _ = fewer_rows(rows, task)
+        why_of_each = stand_in_of(rows), "; ".join(fewer.values()), other
         for names, why in zip(found.values(), why_of_each, strict=True):
             names += [f"{context.name(dataset, paper)} ({why})"] if why else []
     return [f"{what}: {', '.join(names)}." for what, names in found.items() if names]

@@ -69,7 +69,7 @@ def errors_of(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the error of every cell, with the columns ``dataset``, ``columns``, ``method``, ``variant``, ``draw`` (the
     variant that names it) and ``repeat``, and the columns of ``summed``.
     """
-    return summed(by_entry(rows).dropna(subset=["n_test"]), [*EFFECT, "columns", "draw"])
+    return summed(by_entry(rows).dropna(subset=["n_test"]))
 
 
 def by_entry(rows: pd.DataFrame) -> pd.DataFrame:
@@ -82,16 +82,16 @@ def by_entry(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def yardsticks_of(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the errors of predictors without a map as ``errors_of`` does: ``method`` is the learner.
+    """Return the errors of predictors without a map as ``errors_of`` does: ``method`` is the learner, ``columns`` is 0.
 
     The exact kernel on the grid of the maps replaces the other one: its experiments are the first by name.
     """
     own = select(rows, status="ok", metric=["accuracy_pct", "auc_pct", "rmse"], method="", split="test")
     own = own.sort_values("experiment", kind="stable").drop_duplicates(["dataset", "learner", "repeat", "metric"])
-    return summed(own.assign(method=own["learner"], draw=""), [*EFFECT, "draw"])
+    return summed(own.assign(method=own["learner"], columns=0, draw=""))
 
 
-def summed(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
+def summed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with ``wrong``, the error summed over the test rows of a fold (squared errors, wrong labels, or one
     minus the area under the curve), ``counts``, whether it counts labels, and two logarithms: ``log`` of the sum over
     the folds, and ``left_out`` of the sum over the others. Numbers of labels have one half added.
@@ -99,15 +99,16 @@ def summed(rows: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     Draws on fewer folds than others of their data set are left out, and so are data sets with too few test rows.
     """
     judged = rows["metric"].eq("auc_pct") == rows["dataset"].isin(UNBALANCED)
-    rows = rows[judged].drop_duplicates([*columns, "repeat"])
+    draw = [*EFFECT, "columns", "draw"]
+    rows = rows[judged].drop_duplicates([*draw, "repeat"])
     counts, share = rows["metric"].eq("accuracy_pct"), 1.0 - rows["value"] / 100.0
     wrong = np.select(
         [counts, rows["metric"].eq("auc_pct"), rows["metric"].eq("rmse")],
         [(share * rows["n_test"]).round(), share, rows["value"] ** 2 * rows["n_test"]],
         rows["value"] * rows["n_test"],
     )
-    found = rows.assign(wrong=wrong, counts=counts)[[*columns, "repeat", "wrong", "counts", "n_test"]]
-    draws, half = found.groupby(columns), 0.5 * counts
+    found = rows.assign(wrong=wrong, counts=counts)[[*draw, "repeat", "wrong", "counts", "n_test"]]
+    draws, half = found.groupby(draw), 0.5 * counts
     folds, total = draws["repeat"].transform("size"), draws["wrong"].transform("sum") + half
     large = ~counts | (draws["n_test"].transform("sum") >= LEAST_TEST_ROWS)
     complete = folds.ge(2) & folds.eq(folds.groupby(found["dataset"]).transform("max"))
@@ -400,7 +401,7 @@ def errors_in_percent(results: Results) -> dict[tuple, float]:
     """Return the error by data set, number of columns (0 of yardsticks), method and variant, as the geometric mean over
     draws: wrong labels, one minus the area under the curve, or the share of the variance that is not explained.
     """
-    cells = pd.concat([results.errors, results.yardsticks.assign(columns=0)])
+    cells = pd.concat([results.errors, results.yardsticks])
     whole = cells.groupby(["dataset", "columns", "method", "variant", "draw"]).agg(
         log=("log", "first"), tested=("n_test", "sum"), folds=("n_test", "size"), counts=("counts", "any")
     )

@@ -258,8 +258,8 @@ def note_on_tests(overlaps: dict[str, float], of_family: str, metrics: list[str]
 
 
 def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return published and measured numbers with the columns difference, margin, standard_error, half_width
-    and verdict.
+    """Return published and measured numbers with the columns difference, margin, standard_error, half_width,
+    is_result (counts of rows and columns of the data are none) and verdict.
 
     The standard error of the difference combines both means and the rounding of the published one. A mean without a
     spread uses the other's: our spread over the published number of repeats (over ours if that is unknown), and the
@@ -296,7 +296,7 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
     half_width = error * t_quantile(theirs + ours + rounding, theirs, ours, cells)
     facts = [FACTS[metric] for metric in cells["metric"]]
     margin = pd.Series([f.margin(v) for f, v in zip(facts, published, strict=True)], cells.index, dtype=float)
-    counted = pd.Series([f.tolerance is None for f in facts], cells.index, dtype=bool)
+    is_result = pd.Series([f.tolerance is not None for f in facts], cells.index, dtype=bool)
     low = pd.Series([f.better == "low" for f in facts], cells.index, dtype=bool)
 
     difference = value - published
@@ -306,16 +306,17 @@ def with_verdicts(cells: pd.DataFrame) -> pd.DataFrame:
     single = (cells["n"] == 1) & our_spread.isna() & their_spread.isna()
     rules = {
         "not run": value.isna(),
-        "not comparable": ~compared | (counted & (difference != 0)),
-        "reproduced": counted | (within & ~noisy & ~single),
+        "not comparable": ~compared | (~is_result & (difference != 0)),
+        "reproduced": ~is_result | (within & ~noisy & ~single),
         "too noisy": within | single,
         "better": (difference < 0) == low,
     }
     return cells.assign(
         difference=difference,
         margin=margin.where(compared),
-        standard_error=error.where(compared & ~counted & ~single),
-        half_width=half_width.where(compared & ~counted & ~single),
+        standard_error=error.where(compared & is_result & ~single),
+        half_width=half_width.where(compared & is_result & ~single),
+        is_result=is_result,
         verdict=np.select(list(rules.values()), list(rules), "worse"),
     )
 

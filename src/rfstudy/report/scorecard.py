@@ -7,7 +7,7 @@ and selects the rows. Every table and figure that shows published numbers next t
 import numpy as np
 import pandas as pd
 
-from rfstudy.metrics import FACTS, fact_of
+from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import by_repeat, facts_of, select
 from rfstudy.report.cells import absent, with_quartiles
 from rfstudy.report.compare import CELL_VERDICTS, Estimate, with_verdicts
@@ -28,8 +28,8 @@ def scorecard(context: Context, paper: str, experiments: list[str], scorecard: d
     Columns: as in ``published.numbers`` (``published`` is the quotient if ``over`` names the method that a number is
     divided by); ``protocol``, ``experiment``, ``learner``; ours (``value``, ``low``, ``high``, ``std``, ``error``,
     ``n``; quartiles of the ratio in a round for times, whose ``std`` is missing); ``difference``, ``margin``,
-    ``standard_error``, ``verdict`` (``compare.with_verdicts``); ``reason`` why a number or a comparison is missing;
-    ``rows``, the index of the measured rows.
+    ``standard_error``, ``is_result``, ``verdict`` (``compare.with_verdicts``); ``reason`` why a number or a comparison
+    is missing; ``rows``, the index of the measured rows.
 
     Parameters
     ----------
@@ -195,8 +195,7 @@ def counts(cells: pd.DataFrame, lead: str) -> str:
 
     Counts of rows and columns of the data are no results; they come last.
     """
-    is_result = np.array([FACTS[metric].tolerance is not None for metric in cells["metric"]])
-    results, facts, parts = cells[is_result], cells[~is_result], []
+    results, facts, parts = cells[cells["is_result"]], cells[~cells["is_result"]], []
     if len(results):
         number = results["verdict"].value_counts()
         words = ", ".join(f"{word} {number[word]}" for word in CELL_VERDICTS if word in number)

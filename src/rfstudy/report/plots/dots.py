@@ -123,7 +123,7 @@ def printed(context, *, paper, width, experiments, scorecard, methods=None, data
     Numbers of other data than the paper's are counted in a note and not drawn.
     """
     cells = select(compared.scorecard(context, paper, experiments, scorecard), method=methods, dataset=datasets)
-    cells = cells[np.array([FACTS[metric].tolerance is not None for metric in cells["metric"]], dtype=bool)]
+    cells = cells[cells["is_result"]]
     cells = cells.assign(panel=[panel_of(cell, context) for cell in cells.itertuples()])
     is_shown = cells["difference"].notna() & (cells["verdict"] != "not comparable")
     shown, hidden = cells[is_shown], cells[~is_shown]

@@ -47,14 +47,13 @@ def _scorecard(context: Context, paper: str, own: list[str], scorecard: dict) ->
     for entry in scorecard["numbers"]:
         printed = numbers(context.published, paper, entry["table"], entry.get("kernel"))
         for protocol, experiment in ((p, name) for p, name in entry["experiments"].items() if name in own):
-            rows, repeats, quantities = measured.get(experiment, {}), {"repeats": entry.get("repeats")}, []
+            rows, repeats, places = measured.get(experiment, {}), {"repeats": entry.get("repeats")}, []
             for metric, source in entry["metrics"].items():
                 cells = _published(select(printed, metric=metric), source | repeats)
-                places = cells.groupby(["dataset", "kernel"], sort=False)
-                ours = [_measured(of, *place, metric, source, rows, context) for place, of in places]
-                quantities += [cells.join(pd.concat(ours))] if ours else []
-            if quantities:
-                found.append(pd.concat(quantities).sort_index().assign(protocol=protocol, experiment=experiment))
+                for place, of in cells.groupby(["dataset", "kernel"], sort=False):
+                    places.append(of.join(_measured(of, *place, metric, source, rows, context)))
+            if places:
+                found.append(pd.concat(places).sort_index().assign(protocol=protocol, experiment=experiment))
     cells = pd.concat(found, ignore_index=True)
     # the distance of a stand-in from a published number is meaningless
     judged = with_verdicts(cells.assign(published=cells["published"].mask(cells["stand_in"])))

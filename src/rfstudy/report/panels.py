@@ -85,7 +85,7 @@ def nothing(width: str, reasons: dict[str, str]) -> Picture:
 
 
 def by_dataset(
-    width: str, height: float, places: Sequence[tuple[str, int]], titles: dict[str, str], x: str, per_row: int = 1
+    width: str, height: float, places: Sequence[tuple[str, int]], titles: dict[str, str], x: list[str], per_row: int = 1
 ) -> tuple[Figure, dict[tuple[str, int], Axes]]:
     """Return a figure with a row of panels per data set, and its axes by place.
 
@@ -93,7 +93,7 @@ def by_dataset(
     ----------
     places : data set and position of every panel that there is
     titles : by data set, in the order of the rows; a letter goes before them if there are several
-    x : label below the lowest panel of every column
+    x : by position, the label below the lowest panel of a column
     per_row : data sets in one row of the figure
     """
     there = [dataset for dataset in titles if any(dataset == each for each, _ in places)]
@@ -105,9 +105,9 @@ def by_dataset(
     first = {dataset: ax for (dataset, _), ax in reversed(axes.items())}
     for letter, dataset in zip(ascii_lowercase, there, strict=False):
         first[dataset].set_title(f"({letter}) {titles[dataset]}" if len(there) > 1 else titles[dataset], loc="left")
-    lowest = {ax.get_subplotspec().colspan.start: ax for ax in axes.values()}
-    for ax in lowest.values():
-        ax.set_xlabel(x)
+    lowest = {ax.get_subplotspec().colspan.start: (ax, position) for (_, position), ax in axes.items()}
+    for ax, position in lowest.values():
+        ax.set_xlabel(x[position])
     return figure, axes
 
 

@@ -123,15 +123,14 @@ def curves(
         else:
             absent[dataset, panel["label"]] = _why_absent(select(shown, dataset=dataset), own, panel)
     titles = plot.titles_of(datasets, shown, paper, context)
-    figure, axes = plot.by_dataset(width, HEIGHT, list(found), titles, x["label"], datasets_per_row)
+    labels = [each["label"] for each in along]
+    figure, axes = plot.by_dataset(width, HEIGHT, list(found), titles, labels, datasets_per_row)
     printed = select(context.published, paper=paper, experiment=published, status="ok") if published else None
     chances, reached, has_printed = {}, False, False
     for place, ax in axes.items():
         panel, own, cells = found[place]
         theirs = cells.iloc[:0] if printed is None else printed_points(printed, place[0], panel, cells)
         _draw_panel(ax, panel, cells, styles, along[place[1]], theirs)
-        if ax.get_xlabel():
-            ax.set_xlabel(along[place[1]]["label"])
         has_printed |= len(theirs) > 0
         if "against" not in panel:
             reached |= plot.draw_chance(ax, "y", own, panel, context, chances)
@@ -285,7 +284,8 @@ def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_p
     there = {(d, i): own for d in datasets for i, of in enumerate(points_of) if len(own := select(of, dataset=d))}
     titles = plot.titles_of(datasets, shown, paper, context)
     height = GAIN_ROW * max(4, len(rows)) + GAIN_FRAME
-    figure, axes = plot.by_dataset(width, height, list(there), titles, "x", datasets_per_row)
+    labels = [panel["label"] for panel in panels]
+    figure, axes = plot.by_dataset(width, height, list(there), titles, labels, datasets_per_row)
     for (dataset, position), ax in axes.items():
         panel, cells = panels[position], there[dataset, position]
         cells = cells.assign(row=[rows.index(each) for each in zip(cells["method"], cells["variant"], strict=True)])
@@ -297,8 +297,6 @@ def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_p
         plot.widen(ax, "x") if is_points else plot.log_axis(ax.xaxis)
         is_first = ax.get_subplotspec().colspan.start == 0
         ax.set_yticks(range(len(rows)), [context.label(*each) for each in rows] if is_first else [""] * len(rows))
-        if ax.get_xlabel():
-            ax.set_xlabel(panel["label"])
     missing = {context.name(each, paper): "not run" for each in datasets if not any(each == d for d, _ in there)}
     shown = shown[~shown.index.duplicated()]
     cells = cells_behind(shown, panels, [of.drop(columns="pale") for of in points_of])
@@ -408,7 +406,7 @@ def descent(context, *, paper, width, datasets, methods, learners, panels) -> Pi
         if len(rows := of_quantity(select(ok, dataset=dataset), panel))
     }
     titles = plot.titles_of(datasets, ok, paper, context)
-    figure, axes = plot.by_dataset(width, DESCENT_HEIGHT, list(found), titles, "$s/n$")
+    figure, axes = plot.by_dataset(width, DESCENT_HEIGHT, list(found), titles, ["$s/n$"] * len(panels))
     for place, ax in axes.items():
         _draw_descent(ax, found[place], panels[place[1]], styles, maps)
     entries = [*maps.values()]

@@ -279,7 +279,6 @@ def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_p
     shown = pd.concat([of_quantity(shown, panel) for panel in panels])
     styles = {size: PlotStyle(f"s = {size}", each, "o", "none") for size, each in zip(ends, GAIN_COLOURS, strict=True)}
     points_of = [cells_of(of_quantity(shown, panel), panel, is_size=True, errors=False) for panel in panels]
-    points_of = [cells.assign(line=cells["n_features_label"], pale=False) for cells in points_of]
     rows = method_order(pd.concat(points_of), [each for each in methods if each != panels[0]["against"]])
     there = {(d, i): own for d in datasets for i, of in enumerate(points_of) if len(own := select(of, dataset=d))}
     titles = plot.titles_of(datasets, shown, paper, context)
@@ -288,7 +287,8 @@ def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_p
     figure, axes = plot.by_dataset(width, height, list(there), titles, labels, datasets_per_row)
     for (dataset, position), ax in axes.items():
         panel, cells = panels[position], there[dataset, position]
-        cells = cells.assign(row=[rows.index(each) for each in zip(cells["method"], cells["variant"], strict=True)])
+        at = [rows.index(each) for each in zip(cells["method"], cells["variant"], strict=True)]
+        cells = cells.assign(line=cells["n_features_label"], row=at, pale=False)
         is_points = fact_of(panel["metric"]).is_percentage
         ax.axvline(0.0 if is_points else 1.0, color="black", linewidth=0.7, zorder=1.5)
         ax.set_xscale(panel["scale"])
@@ -299,7 +299,7 @@ def gains(context, *, paper, width, datasets, methods, panels, sizes, datasets_p
         ax.set_yticks(range(len(rows)), [context.label(*each) for each in rows] if is_first else [""] * len(rows))
     missing = {context.name(each, paper): "not run" for each in datasets if not any(each == d for d, _ in there)}
     shown = shown[~shown.index.duplicated()]
-    cells = cells_behind(shown, panels, [of.drop(columns="pale") for of in points_of])
+    cells = cells_behind(shown, panels, points_of)
     bars = "Bars: one standard deviation of the paired differences, of times the quartiles."
     return Picture(figure, styles.values(), [bars, *plot.not_drawn(missing)], shown, cells)
 

@@ -16,16 +16,14 @@ SCORES = {"accuracy_pct": "right", "train_accuracy_pct": "right", "error_pct": "
 LABEL = "more frequent class"
 
 
-def chance_of(rows: pd.DataFrame, quantity: dict, context: Context) -> float | None:
-    """Return the score of naming the more frequent class in the quantity (``metric`` and ``split``) of rows.
+def chance_of(dataset: str, quantity: dict, context: Context) -> float | None:
+    """Return the score of naming the more frequent class of a data set in a quantity (``metric`` and ``split``).
 
-    None if the quantity is not a share of right or wrong answers, if rows belong to more than one data set, or if
-    ``majority_pct`` returns None.
+    None if the quantity is not a share of right or wrong answers, or if ``majority_pct`` returns None.
     """
-    datasets = rows["dataset"].unique()
-    if quantity["metric"] not in SCORES or len(datasets) != 1:
+    if quantity["metric"] not in SCORES:
         return None
-    share = majority_pct(context.rows, datasets[0], context.tasks, quantity.get("split", "test"))
+    share = majority_pct(context.rows, dataset, context.tasks, quantity.get("split", "test"))
     return 100.0 - share if share is not None and SCORES[quantity["metric"]] == "wrong" else share
 
 

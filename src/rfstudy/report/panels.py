@@ -16,7 +16,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from random_features.errors import UserError
 from rfstudy.metrics import fact_of
 from rfstudy.report.aggregate import method_order, select
-from rfstudy.report.chance import chance_of
+from rfstudy.report.chance import LABEL, chance_of, notes_on_chance
 from rfstudy.report.context import Context
 from rfstudy.report.notes import by_reason, dataset_name, status_of
 from rfstudy.report.plot_styles import PlotStyle, plot_style
@@ -243,23 +243,27 @@ def draw_dots(ax: Axes, cells: pd.DataFrame, styles: dict[str, PlotStyle], n_row
     ax.xaxis.set_major_locator(MaxNLocator(5))
 
 
-def draw_chance(ax: Axes, name: str, rows: pd.DataFrame, quantity: dict, context: Context, scores: dict) -> bool:
-    """Draw the score of naming the more frequent class across an axis ("x" or "y"), if the axis stays readable.
+def draw_chances(panels: Iterable[tuple], name: str, paper: str, context: Context) -> tuple[list[dict], list[str]]:
+    """Draw the score of naming the more frequent class across an axis ("x" or "y") of panels that stay readable.
 
-    Return whether it is drawn. If rows have such a score, ``scores`` gets it under their data set.
+    ``panels`` are axes with their data set and quantity. Return the entry of the legend, if there is a line, and the
+    note on all scores.
     """
-    chance = chance_of(rows, quantity, context)
-    if chance is None:
-        return False
-    scores[rows["dataset"].iloc[0]] = chance
-    low, high = ax.get_xlim() if name == "x" else ax.get_ylim()
-    if not low - (high - low) <= chance <= high + (high - low):
-        return False
-    line, set_limits = (ax.axvline, ax.set_xlim) if name == "x" else (ax.axhline, ax.set_ylim)
-    line(chance, **REFERENCE)
-    margin = 0.05 * (high - low)
-    set_limits(min(low, chance - margin), max(high, chance + margin))
-    return True
+    scores, is_drawn = {}, False
+    for ax, dataset, quantity in panels:
+        chance = chance_of(dataset, quantity, context)
+        if chance is None:
+            continue
+        scores[dataset] = chance
+        low, high = ax.get_xlim() if name == "x" else ax.get_ylim()
+        if low - (high - low) <= chance <= high + (high - low):
+            line, set_limits = (ax.axvline, ax.set_xlim) if name == "x" else (ax.axhline, ax.set_ylim)
+            line(chance, **REFERENCE)
+            margin = 0.05 * (high - low)
+            set_limits(min(low, chance - margin), max(high, chance + margin))
+            is_drawn = True
+    entries = [{"label": LABEL} | REFERENCE] if is_drawn else []
+    return entries, notes_on_chance(scores, paper, context, drawn=is_drawn)
 
 
 def doublings_axis(ax: Axes, values: Sequence[float], labels: Sequence[str]) -> None:

@@ -9,11 +9,10 @@ from rfstudy.metrics import FACTS, fact_of
 from rfstudy.report import panels as plot
 from rfstudy.report import scorecard as compared
 from rfstudy.report.aggregate import by_repeat, of_quantity, select
-from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.compare import CONFIDENCE
 from rfstudy.report.context import Context
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.style import REFERENCE, Picture, drawn_as
+from rfstudy.report.style import Picture, drawn_as
 from rfstudy.report.tables.comparisons import course
 
 # --- steps ------------------------------------------------------------------------------------------------------------
@@ -49,7 +48,6 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
     labels = [*steps.values(), *of_controls]
     figure, axes = plot.side_by_side(width, len(there), STEP_ACROSS, STEP_ROW * (len(labels) + 0.2) + 0.5)
     plot.set_titles(axes, plot.titles_of(there, frame, paper, context).values())
-    chances, reached = {}, False
     for position, (dataset, ax) in enumerate(zip(there, axes, strict=True)):
         rows = select(frame, dataset=dataset)
         plot.draw_dots(ax, cells_of(rows, list(steps), list(styles)), styles, len(labels), STEP_SPREAD)
@@ -61,16 +59,16 @@ def steps(context, *, paper, width, datasets, methods, quantity, steps, sizes=No
             ax.axvline(control["mean"], color=colour, linestyle="dashed", linewidth=0.8, zorder=0.5)
         if controls:
             ax.axhline(len(steps) - 0.5, color="#888888", linewidth=0.6)
-        reached |= plot.draw_chance(ax, "x", rows, quantity, context, chances)
         ax.set_yticks(range(len(labels)), labels if position % STEP_ACROSS == 0 else [""] * len(labels))
         ax.set_xlabel(plot.with_unit(quantity["metric"]))
     through = ", ".join(control["label"] for control in controls if control.get("line"))
     remarks = ["Pale: the step does not change the method.", *plot.not_drawn(absent)]
     remarks += [f"Dashed line with a band: {through}, mean and standard deviation."] if through else []
     remarks += plot.without_panel(frame, datasets, paper, context)
-    remarks += notes_on_chance(chances, paper, context, drawn=reached)
+    with_chance = [(ax, dataset, quantity) for ax, dataset in zip(axes, there, strict=True)]
+    of_chance, notes_of_chance = plot.draw_chances(with_chance, "x", paper, context)
     entries = [each._replace(linestyle="none") for each in styles.values()]
-    return Picture(figure, [*entries, *([{"label": LABEL} | REFERENCE] if reached else [])], remarks, frame)
+    return Picture(figure, [*entries, *of_chance], [*remarks, *notes_of_chance], frame)
 
 
 def dot(values: pd.Series, *, pale: bool = False) -> dict:

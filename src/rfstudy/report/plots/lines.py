@@ -12,10 +12,9 @@ from rfstudy.metrics import fact_of
 from rfstudy.report import aggregate
 from rfstudy.report import panels as plot
 from rfstudy.report.aggregate import CELL, by_cell, differing_columns, method_order, of_quantity, select
-from rfstudy.report.chance import LABEL, notes_on_chance
 from rfstudy.report.notes import notes_on_sizes, span, status_of
 from rfstudy.report.plot_styles import PlotStyle, plot_style
-from rfstudy.report.style import PUBLISHED, REFERENCE, Picture
+from rfstudy.report.style import PUBLISHED, Picture
 from rfstudy.report.tables.times import behind_curves, curve, why_no_curve
 from rfstudy.report.times import ROUND, ratios, summarise
 
@@ -119,32 +118,31 @@ def curves(
     for dataset, (position, panel) in itertools.product(datasets, enumerate(panels)):
         own, cells = (select(of[position], dataset=dataset) for of in (rows_of, points_of))
         if cells["x"].notna().any():
-            found[dataset, position] = panel, own, cells
+            found[dataset, position] = panel, cells
         else:
             absent[dataset, panel["label"]] = _why_absent(select(shown, dataset=dataset), own, panel)
     titles = plot.titles_of(datasets, shown, paper, context)
     labels = [each["label"] for each in along]
     figure, axes = plot.by_dataset(width, HEIGHT, list(found), titles, labels, datasets_per_row)
     printed = select(context.published, paper=paper, experiment=published, status="ok") if published else None
-    chances, reached, has_printed = {}, False, False
+    has_printed, with_chance = False, []
     for place, ax in axes.items():
-        panel, own, cells = found[place]
+        panel, cells = found[place]
         theirs = cells.iloc[:0] if printed is None else printed_points(printed, place[0], panel, cells)
         _draw_panel(ax, panel, cells, styles, along[place[1]], theirs)
         has_printed |= len(theirs) > 0
         if "against" not in panel:
-            reached |= plot.draw_chance(ax, "y", own, panel, context, chances)
+            with_chance.append((ax, place[0], panel))
+    of_chance, notes_of_chance = plot.draw_chances(with_chance, "y", paper, context)
     there, missing = {dataset for dataset, _ in found}, {}
     for (dataset, label), why in absent.items():
         missing[context.name(dataset, paper) + (f": {label}" if dataset in there else "")] = why
     others = select(measured.drop(shown.index), status="ok").sort_values("n_features", kind="stable")
     if sizes and len(others):
         missing[f"s = {', '.join(others['n_features_label'].unique())}"] = "measured, but not among the sizes shown"
-    remarks = [*_on_levels(found, styles), *plot.not_drawn(missing)]
-    remarks += notes_on_chance(chances, paper, context, drawn=reached)
+    remarks = [*_on_levels(found, styles), *plot.not_drawn(missing), *notes_of_chance]
     remarks += notes_on_sizes(shown, paper, context) if is_size else []
-    entries = [*styles_in_legend(styles, [panel for panel, *_ in found.values()])]
-    entries += [{"label": LABEL} | REFERENCE] if reached else []
+    entries = [*styles_in_legend(styles, [panel for panel, _ in found.values()]), *of_chance]
     entries += [{"label": "published", "marker": "o", "color": "#777777"} | PUBLISHED] if has_printed else []
     return Picture(figure, entries, remarks, shown, cells_behind(shown, panels, points_of, errors=bars == "error"))
 
@@ -256,7 +254,7 @@ def _why_absent(rows: pd.DataFrame, own: pd.DataFrame, panel: dict) -> str:
 
 def _on_levels(found: dict, styles: dict[str, PlotStyle]) -> list[str]:
     """Return a sentence on the methods that are level lines."""
-    drawn = [(cells["line"].to_numpy(), cells["x"].isna().to_numpy()) for *_, cells in found.values()]
+    drawn = [(cells["line"].to_numpy(), cells["x"].isna().to_numpy()) for _, cells in found.values()]
     level = {line for lines, is_level in drawn for line in {*lines[is_level]} - {*lines[~is_level]}}
     names = ", ".join(styles[line].label for line in styles if line in level)
     return [f"Level lines with a band: {names}, which the horizontal axis does not change."] if names else []

@@ -396,12 +396,10 @@ def label_ends(ax: Axes, ends: dict[str, tuple[float, str]]) -> None:
     """
     transform = ax.transData + ax.transAxes.inverted()
     x = ax.get_xlim()[1]
-    labels = sorted(ends, key=lambda label: transform.transform((x, ends[label][0]))[1])
+    heights = {label: transform.transform((x, value))[1] for label, (value, _) in ends.items()}
+    labels = sorted(heights, key=heights.get)
     apart = SMALLEST / 72 / ax.get_position().height / ax.figure.get_size_inches()[1]
-    heights = [transform.transform((x, ends[label][0]))[1] for label in labels]
-    for i in range(1, len(labels)):
-        heights[i] = max(heights[i], heights[i - 1] + apart)
-    for i in reversed(range(len(labels))):
-        heights[i] = min(heights[i], heights[i + 1] - apart if i + 1 < len(labels) else 1.0)
-    for label, height in zip(labels, heights, strict=True):
+    steps = apart * np.arange(len(labels))
+    lifted = np.maximum.accumulate([heights[label] for label in labels] - steps)
+    for label, height in zip(labels, np.minimum(lifted, 1.0 - steps[-1]) + steps, strict=True):
         ax.text(1.02, height, label, color=ends[label][1], fontsize=SMALLEST, va="center", transform=ax.transAxes)

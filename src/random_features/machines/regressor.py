@@ -1,7 +1,7 @@
 """The kernel machine for numbers, and the Gaussian process of which it is the mean."""
 
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -19,32 +19,6 @@ from random_features.maps.base import RandomFeatureMap
 from random_features.maps.registry import make_map, supporting
 from random_features.pivoted_cholesky import diagonal, kernel_matrix
 from random_features.tensors import cast, cholesky_solve, concatenated, like, namespace, on_host
-
-
-@dataclass(frozen=True, eq=False)
-class Functions:
-    """Random functions of X (m, d), from ``KernelMachineRegressor.sample_functions``; they can be pickled.
-
-    They are coefficients (D, c, f) and intercepts (c, f) on the features of a map. A machine that uses its kernel
-    exactly adds coefficients (n, c f) of kernel values.
-    """
-
-    machine: "KernelMachineRegressor"
-    phi: object
-    coef: np.ndarray
-    intercepts: np.ndarray
-    dual: np.ndarray | None = None
-
-    def __call__(self, X):
-        """Return the values (m, f), or (m, c, f) for several targets."""
-        rows, machine, values = self.machine._rows(X), self.machine, []
-        for _, Z in self.phi.transform_blocks(rows):
-            values.append(namespace(Z).tensordot(cast(Z, "float64"), like(self.coef, Z), 1) + like(self.intercepts, Z))
-        values = concatenated(values)
-        if self.dual is not None:
-            moved = kernel_matrix(machine.kernel_, rows, machine.X_) @ like(self.dual, values)
-            values += moved.reshape(values.shape)
-        return as_given(machine._shaped(values), X)
 
 
 class KernelMachineRegressor(RegressorMixin, KernelMachine):
@@ -197,18 +171,18 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
     def sample_functions(self, n_functions=1, random_state=0, prior=None):
         """Return random functions from the posterior as one function of X (m, d), for any X.
 
-        It returns (m, n_functions), or (m, c, n_functions) for several targets. On features the weights are drawn.
-        With an exact kernel, the functions are draws from the prior on the features of a map ``prior``. An exact solve
-        moves them onto the training rows (Matheron's rule; Wilson et al. 2021, Pathwise conditioning of Gaussian
-        processes). The map is "rff" with 2,000 components by default, if it supports the kernel; its kernel must be
-        ``kernel_``.
+        It returns (m, n_functions), or (m, c, n_functions) for several targets, and can be pickled. On features the
+        weights are drawn. With an exact kernel, the functions are draws from the prior on the features of a map
+        ``prior``. An exact solve moves them onto the training rows (Matheron's rule; Wilson et al. 2021, Pathwise
+        conditioning of Gaussian processes). The map is "rff" with 2,000 components by default, if it supports the
+        kernel; its kernel must be ``kernel_``.
         """
         posterior, rng, n_targets = self._posterior(), generator_of(random_state), self.model_.coef.shape[1]
         check_scalar(n_functions, "n_functions", Integral, min_val=0)
         if prior is not None and (hasattr(self, "map_") or not isinstance(prior, RandomFeatureMap)):
             raise TypeError(f"prior must be a map of make_map, for a machine on an exact kernel only, got {prior!r}")
         if hasattr(self, "map_"):
-            return Functions(copy(self), self.map_, *posterior.draw_weights(self.model_, rng, n_functions))
+            return partial(copy(self)._drawn, self.map_, *posterior.draw_weights(self.model_, rng, n_functions), None)
         check_same_columns(self, getattr(prior, "landmarks", None), "landmarks")
         seed, kernel, (Y, roots) = int(rng.integers(2**31)), self.kernel_, self.rows_
         if prior is None and "rff" not in (known := supporting(kernel)):
@@ -224,7 +198,22 @@ class KernelMachineRegressor(RegressorMixin, KernelMachine):
         prior_values = namespace(Y).tensordot(cast(features, "float64"), coef, 1)
         residuals = Y[:, :, None] - intercepts - prior_values - noise / roots[:, :, None]
         dual = roots * cholesky_solve(posterior.factor, roots * residuals.reshape(len(Y), -1))
-        return Functions(copy(self), phi, coef, intercepts, dual)
+        return partial(copy(self)._drawn, phi, coef, intercepts, dual)
+
+    def _drawn(self, phi, coef, intercepts, dual, X):
+        """Return the values of random functions at X (m, d): (m, f), or (m, c, f) for several targets.
+
+        They are coefficients (D, c, f) and intercepts (c, f) on the features of a map. With the exact kernel they are
+        added to coefficients (n, c f) of kernel values, ``dual``, which are None otherwise.
+        """
+        rows, values = self._rows(X), []
+        for _, Z in phi.transform_blocks(rows):
+            values.append(namespace(Z).tensordot(cast(Z, "float64"), like(coef, Z), 1) + like(intercepts, Z))
+        values = concatenated(values)
+        if dual is not None:
+            moved = kernel_matrix(self.kernel_, rows, self.X_) @ like(dual, values)
+            values += moved.reshape(values.shape)
+        return as_given(self._shaped(values), X)
 
     def _posterior(self):
         check_is_fitted(self, "model_")

@@ -18,7 +18,7 @@ from random_features.compare.texts import (
     parsed,
     units_of,
 )
-from random_features.errors import UserError
+from random_features.errors import UserError, gathered
 
 #: The share of numbers or dates of a column from which other texts are mistakes, and from which they are missing.
 MOSTLY, OFTEN = 0.8, 0.5
@@ -82,34 +82,34 @@ def formats_of(frame, given: dict, decimal: str | None, missing, target=None) ->
     >>> formats_of(pd.DataFrame({"x": ["2565-02-22", "2564-03-01"]}), {"x": "iso"}, None, [])[2]
     ["'x': '2565-02-22' is read as the year 2565: write dates of other calendars as Gregorian ones"]
     """
-    doubts, notes, distinct, questions = [], [], {}, []
-
-    def fitting(name):
-        counts = frame[name][~frame[name].isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
+    doubts, notes, questions = [], [], []
+    distinct, fits, found, units = {}, {}, {}, {}
+    for name, column in frame.items():
+        if not is_text(column):
+            continue
+        counts = column[~column.isin(["", *missing])].dropna().astype(str).value_counts(sort=False)
         distinct[name] = in_ascii(pd.Series(counts.index, dtype=str, name=name))
-        if name not in given:
-            # a constant is left out: no question is asked about it
-            asks_nothing = counts.max() == len(frame) and not re.fullmatch(r"-?\d+([.,]\d\d?)?", counts.index[0])
-            return ["text"] if asks_nothing else fits_of(name, counts, notes, name == target)
-        fits = stated(name, distinct[name], given[name])
-        if fits != ["text"]:
-            note_missing(name, counts[parsed(distinct[name], fits[0]).isna().to_numpy()], doubts)
-        return fits
-
-    fits = for_each_column(fitting, [name for name, column in frame.items() if is_text(column)], questions)
+        with gathered(questions):
+            if name in given:
+                fits[name] = stated(name, distinct[name], given[name])
+                if fits[name] != ["text"]:
+                    note_missing(name, counts[parsed(distinct[name], fits[name][0]).isna().to_numpy()], doubts)
+            elif counts.max() == len(frame) and not re.fullmatch(r"-?\d+([.,]\d\d?)?", counts.index[0]):
+                fits[name] = ["text"]  # a constant is left out: no question is asked about it
+            else:
+                fits[name] = fits_of(name, counts, notes, name == target)
     clear = [name for name, how in fits.items() if how in (["number"], ["number,"]) and has_sign(distinct[name])]
     signs = {decimal} if decimal else {SIGN_OF[fits[name][0]] for name in clear}
-
-    def only(name):
-        is_stated = name in given and len(fits[name]) == 1
-        return fits[name][0] if is_stated else the_one(name, distinct[name], fits[name], signs)
-
     of_two_signs = [name for name, how in fits.items() if how == ["number", "number,"] and len(signs) != 1]
     # one is asked about the sign for all, unless an answer to other questions may show it
     asked = [name for name in fits if name not in of_two_signs[int(not questions) :]]
-    found = for_each_column(only, asked, questions)
-    of_numbers = [name for name, how in found.items() if how in (*SIGN_OF, "whole")]
-    units = for_each_column(lambda name: units_of(distinct[name], found[name], name in given), of_numbers, questions)
+    for name in asked:
+        with gathered(questions):
+            is_stated = name in given and len(fits[name]) == 1
+            found[name] = fits[name][0] if is_stated else the_one(name, distinct[name], fits[name], signs)
+    for name in (name for name, how in found.items() if how in (*SIGN_OF, "whole")):
+        with gathered(questions):
+            units[name] = units_of(distinct[name], found[name], name in given)
     if questions:
         raise UserError("\n* ".join([f"{len(questions)} columns need an answer:"] * (len(questions) > 1) + questions))
     for name, how in found.items():
@@ -125,17 +125,6 @@ def formats_of(frame, given: dict, decimal: str | None, missing, target=None) ->
     shown = [name for name, how in found.items() if name not in given or how in (*SPANS, *SIGN_OF)]  # chosen here
     notes += changes({name: distinct[name] for name in shown}, found)
     return found, units, doubts, notes
-
-
-def for_each_column(find, names, questions: list[str]) -> dict:
-    """Return what a function finds for each name; questions that it asks are added to the others."""
-    found = {}
-    for name in names:
-        try:
-            found[name] = find(name)
-        except UserError as error:
-            questions.append(str(error))
-    return found
 
 
 def note_missing(name: str, absent: pd.Series, notes: list[str]) -> None:

@@ -69,8 +69,7 @@ NUMBER = {
     for sign, marks in MARKS.items()
 }  # fmt: skip
 
-#: Blanks and points of dates that others write without them (18. 6. 2021.); the end of a time with a zone.
-SPACED = r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])"
+#: The end of a time with a zone.
 ZONE = r"[:T]\d+(?:\.\d+)?(?:Z| UTC| GMT|[+-]\d\d(?::?\d\d)?)$"
 
 #: Blanks, minus signs, marks and digits of other alphabets, and their twins in ASCII. Shift JIS writes the yen as \.
@@ -79,11 +78,25 @@ DIGITS = "".join(chr(zero + i) for zero in (0x660, 0x6F0, 0x966, 0x9E6, 0xFF10) 
 SIGNS = str.maketrans("\u00a0\u202f\u2007\u2009\u2212\u2011\u2013\u2014－％￥\\．，／：٫٬٪" + DIGITS,
                       "    -----%¥¥.,/:.'%" + "0123456789" * 5, "\u200b\u200e\u200f\u2060\ufeff")  # fmt: skip
 
-#: Endings of days, and words, within dates with names of months: 1er mai, 2nd of May 2021, 1 de mayo de 2021.
-WITHIN_DATES = r"(?<=^1)(?:er|º)(?= )|(?<=\d)(?:st|nd|rd|th)\b|(?<= )(?:de|of) | (?:r|г)\.$"
-
 #: An hour in the morning or the afternoon, as p.m. or pm.
 AM_PM = r"(?i)(?<=\d)\s*([ap])\.? ?m\b\.?"
+
+#: How dates are rewritten for pandas: a pattern of formats; what is replaced in texts, and by what; in the format, too.
+REWRITTEN = (
+    (r"^%[aA]\.?,? +", r"^[^\W\d]+\.?,? +", "", r"^%[aA]\.?,? +", ""),  # the name of a day, in any language
+    # blanks and points that others leave out: 18. 6. 2021.
+    (r"%m(\.|$)", r"(?<=\d\.) +(?=\d+(?![\d:h]))|(?<=\d)\.(?=$| \d+[:h])", "",
+     r"(?<=\.) +(?=%[mYy])|\.(?=$| %[HI])", ""),
+    (" %[HI]", r",(?= \d+:)| Uhr$", "", ",(?= %[HI])| Uhr$", ""),
+    ("%p", AM_PM, r" \1M", r"\b *%p", " %p"),
+    # 1er mai, 2nd of May 2021, 1 de mayo de 2021
+    ("%[bB]", r"(?<=^1)(?:er|º)(?= )|(?<=\d)(?:st|nd|rd|th)\b|(?<= )(?:de|of) | (?:r|г)\.$", "", "%B", "%b"),
+    # 2021-May, and May, 2021 and May/2021
+    ("^%b %Y$", r"^(\d{4})[-/,. ]+([^\W\d]{3,}\.?)$", r"\2 \1", "", ""),
+    ("^%b %Y$", r"^([^\W\d]{3}(?=\d)|[^\W\d]{3,}\.?(?=[/, ]))[/, ]*(\d{4})$", r"\1 \2", "", ""),
+    *(("%b", rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, "", "")
+      for name, starts in zip(calendar.month_abbr[1:], MONTHS, strict=True)),
+)  # fmt: skip
 
 #: Decimal commas as points; then points make no number.
 COMMAS = str.maketrans(",.", ".;")
@@ -181,28 +194,14 @@ def hours(texts: pd.Series, how: str) -> pd.Series:
 
 def dates(texts: pd.Series, how: str) -> pd.Series:
     """Return dates of one format, in UTC where they have a zone, NaT for other texts."""
-    how = how.replace("%B", "%b")
-    if day := re.match(r"%[aA]\.?,? +", how):  # its name, in any language, tells nothing more
-        texts, how = texts.str.replace(r"^[^\W\d]+\.?,? +", "", regex=True), how[day.end() :]
     if how.startswith("iso"):
         texts = texts.where(texts.str.contains("[-T]") & (texts.str.contains(ZONE) == (how == "iso+zone")))
         texts = texts.str.replace(" (?:UTC|GMT)$", "", regex=True)
     elif how in COMPACT:
         texts = texts.where(texts.str.fullmatch(COMPACT[how]))
-    elif re.search(r"%m(\.|$)", how):
-        texts, how = texts.str.replace(SPACED, "", regex=True), re.sub(r"(?<=\.) +(?=%[mYy])|\.(?=$| %[HI])", "", how)
-    if " %H" in how or " %I" in how:
-        texts = texts.str.replace(r",(?= \d+:)| Uhr$", "", regex=True)
-        how = re.sub(",(?= %[HI])| Uhr$", "", how)
-    if "%p" in how:
-        texts, how = texts.str.replace(AM_PM, r" \1M", regex=True), re.sub(r"\b *%p", " %p", how)
-    if "%b" in how:
-        texts = texts.str.replace(WITHIN_DATES, "", regex=True)
-    if how == "%b %Y":  # also 2021-May, May, 2021 and May/2021
-        texts = texts.str.replace(r"^(\d{4})[-/,. ]+([^\W\d]{3,}\.?)$", r"\2 \1", regex=True)
-        texts = texts.str.replace(r"^([^\W\d]{3}(?=\d)|[^\W\d]{3,}\.?(?=[/, ]))[/, ]*(\d{4})$", r"\1 \2", regex=True)
-    for name, starts in zip(calendar.month_abbr[1:], MONTHS if "%b" in how else (), strict=False):
-        texts = texts.str.replace(rf"(?i)\b(?:{starts})[^-\d\s.,:/]*\.?", name, regex=True)
+    for pattern, written, read, code, plain in REWRITTEN:
+        if re.search(pattern, how):
+            texts, how = texts.str.replace(written, read, regex=True), re.sub(code, plain, how)
     found = pd.to_datetime(texts, format="ISO8601" if how.startswith("iso") else how, errors="coerce", utc=True)
     return found.dt.tz_localize(None)
 

@@ -224,14 +224,15 @@ class Contest:
         file = self.file_of(unit)
         seal, _, text = file.read_text("utf-8", errors="replace").partition("\n") if file.is_file() else ("", "", "")
         if seal != sha256((file.name + text).encode()).hexdigest():
-            _, settings, losses, seconds = self.computed(unit)
-            text = json.dumps([settings, losses.tolist(), seconds])
+            text = json.dumps(self.computed(unit))
             file.write_text(f"{sha256((file.name + text).encode()).hexdigest()}\n{text}", "utf-8")
         settings, losses, seconds = json.loads(text)
         self.results.append(Result(unit, settings, np.array(losses, np.float64), seconds))
 
-    def computed(self, unit: Unit) -> Result:
-        """Return the result of a unit: maps are tuned with each number of columns; penalties are chosen anew."""
+    def computed(self, unit: Unit) -> tuple[dict, list[float], float]:
+        """Return the settings, the losses and the seconds of a unit: maps are tuned with each number of columns;
+        penalties are chosen anew.
+        """
         last = self.last(unit.name)
         settings = last.settings if last else self.start if has_kernel(unit.name) else self.more
         settings = settings | (map_settings(unit.name, unit.columns) if unit.columns else {})
@@ -244,19 +245,18 @@ class Contest:
         elif "penalties" in settings and (unit.columns or unit.n <= MOST_HELD):
             penalties = np.clip(settings["penalties"] * WINDOW, PENALTIES[0], PENALTIES[-1])
             settings = settings | {"penalties": np.unique(penalties).tolist()}
-        found = [self.scored(unit.name, settings, part, unit.n, None, self.metric) for part in self.parts]
-        losses, seconds, penalties = zip(*found, strict=True)
-        if "penalties" in settings:
-            settings = settings | {"penalties": float(np.median(penalties))}
-        return Result(unit, settings, np.concatenate(losses).astype(np.float64), float(np.mean(seconds)))
+        _, settings, losses, seconds = self.error(unit.name, settings, self.parts, unit.n, metric=self.metric)
+        return settings, losses.astype(np.float64).tolist(), seconds
 
-    def error(self, name: str, settings: dict, parts, most: int | None, n_held=None) -> tuple[float, dict]:
-        """Return the squared error on held-out rows after fits to at most so many, and the settings, in which a kernel
-        machine has chosen among its penalties.
+    def error(self, name: str, settings: dict, parts, most: int, n_held: int | None = None, metric: str = "search"):
+        """Return the mean loss of held-out rows after fits to at most so many; the settings, in which a kernel machine
+        has chosen among its penalties; the loss of each row; and the mean seconds of a fit.
         """
-        found = [self.scored(name, settings, part, most, n_held, "search") for part in parts]
-        chosen = {"penalties": float(np.median([each[2] for each in found]))} if has_kernel(name) else {}
-        return np.concatenate([each[0] for each in found]).mean(), settings | chosen
+        found = [self.scored(name, settings, part, most, n_held, metric) for part in parts]
+        of_parts, seconds, penalties = zip(*found, strict=True)
+        losses = np.concatenate(of_parts)
+        chosen = {"penalties": float(np.median(penalties))} if has_kernel(name) else {}
+        return losses.mean(), settings | chosen, losses, float(np.mean(seconds))
 
     def scored(self, name: str, settings: dict, part: Part, n: int, n_held: int | None, metric: str):
         """Return the losses of held-out rows, the seconds of fit and prediction, and the penalty that was chosen."""

@@ -72,7 +72,7 @@ class LogHandler(LogHandlerBase):
         self.done, self.total = 0, 0
         self.remaining = Remaining({})
         self.started: dict[int, tuple[str, float]] = {}  # by job, its message and its start
-        self.failures: list[tuple[str, str]] = []  # the lines of a failed job
+        self.failures: list[str] = []  # the two lines of each failed job
         self.errors: list[logging.LogRecord] = []  # of commands that failed, until their jobs are known
 
     writes_to_stream = True
@@ -130,10 +130,8 @@ class LogHandler(LogHandlerBase):
         self.errors = [each for each in self.errors if each not in mine]
         reason, log = reason_of(record.log, status_in(str(mine[0].msg)) if mine else "")
         message, _ = self.started.get(record.jobid, (record.rule_name, 0))
-        lines = f"FAILED {message.partition(':')[0]}: {reason}", f"       log: {log or 'none was written'}"
-        self.failures.append(lines)
-        for line in lines:
-            self.say(line, ColorizingTextHandler.RED)
+        self.failures.append(f"FAILED {message.partition(':')[0]}: {reason}\n       log: {log or 'none was written'}")
+        self.say(self.failures[-1], ColorizingTextHandler.RED)
 
     def error(self, record):
         """Print an error of Snakemake. The failure of a command is reported with its job."""
@@ -174,8 +172,8 @@ class LogHandler(LogHandlerBase):
             self.usual.handle(record)
         if self.failures:
             self.say(f"{self.done} of {self.total} jobs done, {len(self.failures)} failed:")
-            for line in (line for lines in self.failures for line in lines):
-                self.say(line, ColorizingTextHandler.RED)
+            for failure in self.failures:
+                self.say(failure, ColorizingTextHandler.RED)
         self.errors, self.failures = [], []
         super().close()
 

@@ -34,9 +34,13 @@ def phrases() -> dict[str, str]:
 
 
 def sentences(page: str):
-    """Yield line numbers and sentences of a Markdown page, without code, headings, links and image paths."""
+    """Yield line numbers and sentences of a Markdown page, without code, headings, links and image paths.
+
+    A list of names in code is as long as its last name.
+    """
     page = re.sub(r"^```.*?^```$", lambda code: "\n" * code[0].count("\n"), page, flags=re.MULTILINE | re.DOTALL)
     page = re.sub(r"<!--.*?-->", lambda code: "\n" * code[0].count("\n"), page, flags=re.DOTALL)
+    page = re.sub(r"(?:`[^`\n]*`, )+", "", page)
     page = re.sub(r"\]\([^)]*\)", "]", page)
     line = 1
     for block in re.split(r"(\n\s*\n|\n(?=\s*[*|#>-]|\s*\d+\. )| \| )", page):

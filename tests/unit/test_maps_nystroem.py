@@ -15,7 +15,7 @@ from random_features.machines import KernelMachineRegressor
 from random_features.maps import make_map, nystroem
 from random_features.maps.nystroem import SINGLE_PRECISION_RANGE, split
 
-N, D, S = 400, 8, 150
+N, D, S, NAN = 400, 8, 150, np.full((2, 8), np.nan)
 
 
 def data():
@@ -168,7 +168,7 @@ def test_landmarks_may_be_points():
     ("landmarks", "message"),
     [
         (np.zeros(3), r"landmarks must be a finite array of shape \(s, 8\), got the shape \(3,\)"),
-        *((points, "landmarks must be a finite array") for points in (np.full((2, D), np.nan), np.zeros((3, D + 1)))),
+        *((points, "landmarks must be a finite array") for points in (NAN, sparse.dok_array(NAN), np.eye(3, D + 1))),
     ],
 )
 def test_landmarks_that_are_none_are_refused(landmarks, message):
@@ -179,7 +179,7 @@ def test_landmarks_that_are_none_are_refused(landmarks, message):
 #: The ways to state landmarks, whose numbers are exact in all of these types.
 FORMS = {
     "list": np.ndarray.tolist, "frame": pd.DataFrame, "csr": sparse.csr_matrix, "coo": sparse.coo_array,
-    "lil": sparse.lil_array, "tensor": torch.tensor,
+    "csc": sparse.csc_array, "lil": sparse.lil_array, "dok": sparse.dok_array, "tensor": torch.tensor,
     "bfloat16": lambda points: torch.tensor(points, dtype=torch.bfloat16),
 }  # fmt: skip
 

@@ -102,10 +102,11 @@ class Nystroem(RandomFeatureMap):
         shape = tuple(np.shape(self.landmarks))
         refused = ValueError(f"landmarks must be a finite array of shape (s, {n_features}), got the shape {shape}")
         try:
-            points = check_array(on_host(self.landmarks), accept_sparse=True, dtype=self._dtype, order="C", copy=True)
+            points = check_array(on_host(self.landmarks), accept_sparse="csr", dtype=self._dtype)
+            # entries that a sparse matrix stores in parts are added up, to infinity if they are large
+            self._points = check_array(dense(points), order="C", copy=True)
         except ValueError as error:
             raise refused from error
-        self._points = dense(points)
         if self._points.shape[1] != n_features:
             raise refused
         if self.n_components not in (type(self).n_components, len(self._points)):

@@ -104,11 +104,11 @@ def test_targets_are_required_and_may_be_of_any_kind(variant):
     ("name", "options", "message"),
     [
         *(("rff", {"device": device}, "device must be") for device in ("tpu", "cuda:x", 0)),
-        *(("gq", {"n_nodes": number}, "n_nodes") for number in (1, 371)),
+        *(("gq", {"n_nodes": number}, "n_nodes == .* (>= 2|<= 370)") for number in (-1, 1, 371)),
         *(("lsrff", {"mode": mode, "layout": "phase"}, f"'{mode}' .* the layout 'cos_sin'") for mode in COLUMN_MODES),
         ("lsrff", {"pool_multiple": 0}, "pool_multiple == 0, must be >= 1"),
         ("lsrff", {"pool_multiple": 2, "mode": "code"}, "keeps the whole pool: pool_multiple is of the mode 'text'"),
-        *(("lprff", {"n_bits": bits}, "n_bits") for bits in (0, 33)),
+        *(("lprff", {"n_bits": bits}, "n_bits == .* (>= 1|<= 32)") for bits in (-1, 0, 33)),
         ("sgq", {"node": "sqrt_3"}, "no real features for 5 columns"),
         ("nsrf", {"n_copies": 8, "n_peaks": 9}, "n_copies=8 copies find no 9 peaks a round"),
         ("nystroem", {"kernel": lambda X, Z: -X @ Z.T}, "not symmetric and positive semi-definite"),

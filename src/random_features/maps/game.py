@@ -14,7 +14,7 @@ from numbers import Real
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from sklearn.utils import ClassifierTags, column_or_1d
+from sklearn.utils import ClassifierTags, check_scalar, column_or_1d
 
 from random_features.arrays import one_blas_thread
 from random_features.length_scales import in_length_scales
@@ -88,6 +88,9 @@ class GameMap(RandomFeatureMap):
         """Return the first point of the dual player."""
         with one_blas_thread():
             return project_to_dual(np.full(len(signs), self.C / 2.0), signs, self.C)
+
+    def _check_options(self):
+        check_step("dual_step", self.dual_step)
 
     @property
     @abstractmethod
@@ -211,6 +214,12 @@ def class_signs(y, method: str) -> np.ndarray:
     if len(classes) > 2:
         raise ValueError(f"{method} learns from two classes, got {len(classes)}; fit one map for each pair")
     return 2.0 * codes - 1.0
+
+
+def check_step(name: str, value) -> None:
+    """Raise ``ValueError`` or ``TypeError`` unless ``value`` is None or a number >= 0."""
+    if value is not None:
+        check_scalar(value, name, Real, min_val=0)
 
 
 def project_to_dual(alpha: np.ndarray, signs: np.ndarray, C: float) -> np.ndarray:

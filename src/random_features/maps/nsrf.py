@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from random_features.maps.game import GameMap, class_signs, joined
+from random_features.maps.game import GameMap, check_step, class_signs, joined
 from random_features.maps.peaks import Climb, PeakSearch
 from random_features.maps.spectral import SpectralMap
 
@@ -115,8 +115,11 @@ class PeakSearchFourier(GameMap, SpectralMap):
         return "phase" if self.mode == "code" else "cos_sin"
 
     def _check_options(self):
+        super()._check_options()
         if self._option("n_peaks") > self.n_copies:
             raise ValueError(f"n_copies={self.n_copies} copies find no {self._option('n_peaks')} peaks a round")
+        for name in ("step_size", "noise"):
+            check_step(name, getattr(self, name))
 
     def _draw_frequencies(self, n_features, rng):
         self._search_seed = int(rng.integers(2**63))

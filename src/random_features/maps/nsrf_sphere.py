@@ -6,6 +6,7 @@ from numbers import Integral
 import numpy as np
 import torch
 from scipy.special import sph_harm_y
+from sklearn.utils import check_scalar
 
 from random_features.arrays import block_rows, dense, row_blocks
 from random_features.errors import NotDefinedError
@@ -81,6 +82,10 @@ class PeakSearchHarmonics(GameMap):
     components_per_round_ = 1
 
     degree: Integral = 30
+
+    def _check_options(self):
+        super()._check_options()
+        check_scalar(self.degree, "degree", Integral, min_val=0)
 
     def _draw(self, n_features, rng):
         if n_features != 3:

@@ -18,7 +18,7 @@ def check_option(name: str, value, hint) -> None:
     """Raise ``ValueError`` or ``TypeError`` for an option that does not match its annotation.
 
     It is one of the values of a ``Literal``, a truth value for ``bool``, at least 1 for ``int``, above 0 for ``float``,
-    at least 0 for ``Integral`` and ``Real``, or None or an array if the annotation allows it. Numbers are finite.
+    or None or an array if the annotation allows it. Other annotations only require that a number is finite.
     """
     if np.ndarray in get_args(hint):
         if not isinstance(value, str):
@@ -37,7 +37,3 @@ def check_option(name: str, value, hint) -> None:
         check_scalar(value, name, Integral, min_val=1)
     elif float in kinds:
         check_positive(name, value)
-    elif Integral in kinds:
-        check_scalar(value, name, Integral, min_val=0)
-    elif Real in kinds:
-        check_scalar(value, name, Real, min_val=0)

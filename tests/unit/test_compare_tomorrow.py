@@ -104,15 +104,12 @@ def test_values_that_no_text_explains_are_refused(tmp_path, name):
         model.predict(pd.DataFrame({"x": [value], "z": [0.1]}))
 
 
-@pytest.mark.parametrize(
-    ("cells", "text"),
-    [
-        (("03.02.2021", "05.03.2022"), "2021/02/03"), (("1.5", "2.5"), "2021/02/03"), (("1:30", "2:00"), "2021/02/03"),
-        (("5 kg", "6 kg"), "5000 g"), (("5%", "6%"), "0.05"), (("1.5", "2.5"), "50%"), (("5 €", "6"), "5 $"),
-        (("1.5", "2.5"), "5 €"), (("50 min", "0 days 00:40:00"), "50"), (("5°W", "6°W"), "5°E"), (("2k", "3k"), "2M"),
-        (("1.5", "2.5"), "9,787E-05"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("cells", "text"), [
+    (("03.02.2021", "05.03.2022"), "2021/02/03"), (("1.5", "2.5"), "2021/02/03"), (("1:30", "2:00"), "2021/02/03"),
+    (("5 kg", "6 kg"), "5000 g"), (("5%", "6%"), "0.05"), (("1.5", "2.5"), "50%"), (("5 €", "6"), "5 $"),
+    (("1.5", "2.5"), "5 €"), (("50 min", "0 days 00:40:00"), "50"), (("5°W", "6°W"), "5°E"), (("2k", "3k"), "2M"),
+    (("1.5", "2.5"), "9,787E-05"),
+])  # fmt: skip
 def test_a_text_in_another_format_or_unit_is_missing_with_a_warning(tmp_path, cells, text):
     _, model = learned(written(tmp_path, cells), **{"03.02.2021": DATE, "50 min": DURATION}.get(cells[0], {}))
     with pytest.warns(UserWarning, match=rf"column 'x': \['{re.escape(text)}'\] are not in the format"):
@@ -167,7 +164,8 @@ def test_texts_that_the_file_does_not_have_are_warned_of(tmp_path):
 
 
 @pytest.mark.parametrize(("given", "words"), [
-    (pd.DataFrame.to_numpy, ONCE), (lambda frame: pd.concat([frame, frame["x"]], axis=1), f"{ONCE} 'x' twice"),
+    (pd.DataFrame.to_numpy, ONCE), (lambda frame: type("Other", (), {"columns": [*frame]}), ONCE),
+    (lambda frame: pd.concat([frame, frame["x"]], axis=1), f"{ONCE} 'x' twice"),
     (lambda frame: frame.rename(columns=str.upper), "the columns .* lacks 'z', 'x'"),
     (lambda frame: frame[:0], "one row or more"),
 ])  # fmt: skip

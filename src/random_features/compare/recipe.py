@@ -83,11 +83,12 @@ def as_learned(table, formats, missing, known, ends=()):
     """
     if not formats:
         return table
-    if isinstance(table, pd.DataFrame):  # names of a file are texts, without blanks around them
+    is_frame = isinstance(table, pd.DataFrame)
+    if is_frame:  # names of a file are texts, without blanks around them
         others = {name: str(name).strip() for name in table if name not in formats}
         table = table.rename(columns={name: text for name, text in others.items() if text in formats})
-    if not isinstance(table, pd.DataFrame) or table.columns.has_duplicates:
-        wrong = f"{table.columns[table.columns.duplicated()][0]!r} twice" if hasattr(table, "columns") else type(table)
+    if not is_frame or table.columns.has_duplicates:
+        wrong = f"{table.columns[table.columns.duplicated()][0]!r} twice" if is_frame else type(table)
         raise UserError(f"predict needs a frame of pandas with the columns of the file, each once; it got {wrong}")
     if lacking := [name for name in formats if name not in table]:
         names = ", ".join(map(repr, lacking[:5])) + ", ..." * (len(lacking) > 5)

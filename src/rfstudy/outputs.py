@@ -17,13 +17,15 @@ from collections import Counter
 from pathlib import Path
 
 from random_features.errors import nearest
-from rfstudy.data.entries import over, read_tasks
+from rfstudy.data import registry as data_registry
+from rfstudy.data.entries import over
+from rfstudy.data.tasks import without
 from rfstudy.fields import FORM_OF_NAME, NAME
 from rfstudy.files import ConfigurationError, extended, read_yaml, shown, yaml_files
 from rfstudy.metrics import FACTS
 from rfstudy.models import problems_of, suggestion
 from rfstudy.output_models import Scorecard, arguments_of, problems_of_output
-from rfstudy.planning.config import MEASURED, YOURS, load_experiments, size_labels, stop_at
+from rfstudy.planning.config import MEASURED, YOURS, load_experiments, load_methods, size_labels, stop_at
 from rfstudy.planning.jobs import Jobs
 from rfstudy.planning.plan import kernels_of
 from rfstudy.report import catalogue
@@ -48,7 +50,7 @@ CHANGED, PART, LONGEST = "-with-", "-only-", 40
 
 def configured(config_dir: Path) -> tuple[dict, dict, dict, list[dict]]:
     """Return all that a folder configures: its tasks, the styles of its methods, its experiments and its outputs."""
-    tasks, styles = read_tasks(config_dir / "datasets.yaml"), read_yaml(config_dir / "methods.yaml")
+    tasks, styles = data_registry.load(config_dir).tasks, load_methods(config_dir)
     experiments = load_experiments(config_dir, set(tasks))
     return tasks, styles, experiments, load_reports(config_dir, experiments, styles, tasks)
 
@@ -105,12 +107,14 @@ def ids_of_claims(config_dir: Path, paper: str) -> set[str]:
 
 
 def problems_with(entry: dict, experiments: dict[str, dict]) -> list[str]:
-    """Return the names in an entry that its experiments do not have."""
-    found = []
+    """Return the names in an entry that its experiments do not have, and the columns that its tests do not find."""
+    labels = {column["label"] for column in entry.get("columns", [])}
+    found = unknown({"tests": entry.get("tests", [])}, {"tests": labels}, " in columns")
     for protocol, named in entry["experiments"].items():
         if names := catalogue.as_list(named):
             of = known_of([experiments[name] for name in names])
-            found += unknown(entry, of, f" in the experiment for {protocol}")
+            # what it has about published rows are headings
+            found += unknown(without(entry, "about"), of, f" in the experiment for {protocol}")
     return list(dict.fromkeys(found))
 
 
@@ -123,7 +127,7 @@ def unknown(part, known: dict, of: str, where: str = "", key: str = "") -> list[
     elif isinstance(part, list):
         inner = [(f"{where}[{i}]", key, each) for i, each in enumerate(part)]
     else:
-        is_known = key not in known or part in known[key]
+        is_known = not part or key not in known or part in known[key]
         return [] if is_known else [f"{where}: there is no {part!r}{of}; {suggestion(part, known[key])}"]
     return [problem for place, name, each in inner for problem in unknown(each, known, of, place, name)]
 
@@ -132,11 +136,12 @@ def known_of(experiments: list[dict]) -> dict[str, set[str]]:
     """Return the names that entries on experiments may use, by key. A key for which the experiments have no names
     allows any.
     """
-    known = {
-        "datasets": {dataset for each in experiments for dataset in each.get("datasets", {})},
-        "sizes": size_labels(experiments),
-    }
+    datasets = {dataset for each in experiments for dataset in each.get("datasets", {})}
+    sizes = size_labels(experiments)
+    known = {"datasets": datasets, "dataset": datasets, "sizes": sizes, "n_features_label": sizes}
+    methods = {entry["method"] for each in experiments for entry in each["methods"]}
     return {key: of for key, of in known.items() if of} | {
+        **dict.fromkeys(("method", "baseline", "baselines", "against"), methods),
         "kernel": {kernel_id(kernel) for each in experiments for kernel in kernels_of(each)},
         "metric": set(FACTS).union(*(KINDS[each["kind"]].metrics or () for each in experiments)),
         "learner": {name for each in experiments for name in each.get("learners") or {}},

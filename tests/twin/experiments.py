@@ -249,7 +249,6 @@ GRIDS = {
     ),
 }  # fmt: skip
 
-
 MEASUREMENTS = {
     "variance": Measurement(
         kind="variance", paper="survey",

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import yaml
 from checkouts import CONFIG
-from refusals import messages
+from refusals import message, messages
 from snakemake.cli import parse_config
 from study_toys import EXPERIMENT, GRID, SETTINGS, THEORY, selected
 
@@ -438,8 +438,10 @@ def test_the_command_check_reads_the_entries_of_figures(folder, monkeypatch):
     monkeypatch.setattr(check, "problems_of_preset", lambda folder, preset: ["the same"])
     assert messages(commands.main, ["check"], standalone_mode=False) == ["laptop, paper, quick: the same"]
     edited(folder, "figures/survey.yaml", "extends: figure-09", "extends: figure-99")
-    (found,) = messages(commands.main, ["check"], standalone_mode=False)
+    found = message(commands.main, ["check"], standalone_mode=False)
     assert "'figure-99', which does not exist; did you mean figure-09" in found
+    edited(folder, "datasets.yaml", '  labels: {"-1": -1, "1": 1}\n', "")
+    assert "ijcnn1: it needs labels" in message(commands.main, ["check"], standalone_mode=False)
 
 
 def test_mistakes_in_several_files_are_reported_together(folder):

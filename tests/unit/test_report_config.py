@@ -14,7 +14,7 @@ from skimage.color import rgb2lab
 
 from random_features.modules import statements
 from rfstudy import tidy
-from rfstudy.outputs import load_reports
+from rfstudy.outputs import load_reports, problems_with
 from rfstudy.planning.config import ConfigurationError, extended
 from rfstudy.report import catalogue
 from rfstudy.report.context import contexts
@@ -25,7 +25,6 @@ IDS = {
     "rff", "nrff", "orf", "sorf", "rom", "fastfood", "pmodel", "scrf", "lprff", "mm", "qmc", "ssf", "gq", "sgq", "ssr",
     "lsrff", "slsrff", "karff", "kprff", "clrff", "ses", "rm", "ts", "trp", "nystroem", "nsrf", "nsrf_sphere",
 }  # fmt: skip
-
 
 #: Methods that a paper draws into one panel.
 TOGETHER = (
@@ -135,8 +134,7 @@ def test_an_output_of_one_kernel_has_its_rows_and_the_facts_about_the_data(tmp_p
     tidy.write(rows, tmp_path / "a.csv")
     specs = [{"paper": "eerf", "experiments": ["a"]} | kernel for kernel in ({"kernel": "arccos1"}, {})]
     one, both = (context.rows for _, context in contexts(specs, [tmp_path / "a.csv"], None, {}, {}))
-    assert one["kernel"].tolist() == ["arccos1", "arccos0"]
-    assert one["metric"].tolist() == ["accuracy_pct", "fact_rows"]
+    assert one[["kernel", "metric"]].to_numpy().tolist() == [["arccos1", "accuracy_pct"], ["arccos0", "fact_rows"]]
     assert len(both) == 3
 
 
@@ -172,6 +170,10 @@ def loaded(tmp_path):
         ({"panels": [PANEL | {"learner": "logistic"}]}, r"made\.panels\[0\]\.learner: there is no 'logistic'"),
         ({"panels": [PANEL | {"color": "red"}]}, r"made\.panels\[0\]\.color: unknown key"),
         ({"panels": [PANEL | {"against": "rfff"}]}, r"made\.panels\[0\]\.against: methods.yaml has no method 'rfff'"),
+        (
+            {"panels": [PANEL | {"against": "rm"}]},
+            r"made\.panels\[0\]\.against: there is no 'rm' in the experiment for ",
+        ),
         ({"kernel": "arccos0"}, r"made\.kernel: there is no 'arccos0' in the experiment for text; "),
         ({"panels": [PANEL | {"kernel": "arccos1"}]}, r"made\.panels\[0\]\.kernel: there is no 'arccos1' in "),
         ({"panels": [PANEL | {"label": "a\nb"}]}, r"made\.panels\[0\]\.label: 'a\\nb' is not one line of text"),
@@ -187,6 +189,7 @@ def test_a_slip_in_an_entry_is_an_error_that_names_it(loaded, changes, message):
 
 
 def test_all_slips_are_reported_at_once(loaded):
-    slip = MADE | {"datasets": ["egg"]}
+    tested = {"experiments": {}, "columns": [{"label": "a"}], "tests": [["a", "b"]]}
+    assert problems_with(tested, {}) == [".tests[0][1]: there is no 'b' in columns; known are a"]
     with pytest.raises(ConfigurationError, match=r"survey\.yaml: one\.datasets(.|\n)*survey\.yaml: two\.datasets"):
-        loaded(one=slip, two=slip)
+        loaded(**dict.fromkeys(("one", "two"), MADE | {"datasets": ["egg"]}))

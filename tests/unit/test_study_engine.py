@@ -236,7 +236,6 @@ IDLE = {
     "facts": ({"facts": {"facts": {"spikes": 3}, "stand_in": "other"}}, ALL),
 }  # fmt: skip
 
-
 CHANGES = [(*each, cases is DECIDING) for cases in (DECIDING, IDLE) for each in cases.values()]
 
 

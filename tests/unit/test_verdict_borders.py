@@ -14,7 +14,6 @@ SCORES = {"kind": "scores", "repeats": 1, "datasets": ["eeg"], "methods": ["rff"
 SCORES |= {"quantity": ACCURACY}
 STD = {"spread_kind": "std over 10 runs"}
 
-
 #: Without a printed spread a single repeat gets no verdict: five of one value have none of their own.
 OURS = accuracies("lsrff", "2d", [80.0] * 5)
 

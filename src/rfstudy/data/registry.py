@@ -2,7 +2,7 @@
 
 ``config/sources.yaml`` names files and ``config/datasets.yaml`` names tasks; both are read here and checked against
 each other. A task is made from the files of a ``source``, by a ``generator``, as ``features_of`` another task, or it is
-``streamed``: made in chunks, and reduced. Only planning imports this module; a job gets the entry of its task.
+``streamed``: made in chunks, and reduced. Jobs that compute get the entry of their task.
 """
 
 import re

@@ -4,6 +4,7 @@ A mistake is one line: file, key and what to do. All mistakes of a document are 
 to a kind, a learner, a bandwidth rule or a step are declared there, as a ``TypedDict`` or as keyword arguments.
 """
 
+import re
 from collections.abc import Iterable
 from functools import reduce
 from inspect import signature
@@ -82,7 +83,9 @@ def message_of(error: dict) -> str:
             return f"must be a mapping from keys to values, not {value}"
     if error["input"] is None:
         return "null has nothing to remove here: give a value, or leave the key out"
-    return f"{value}: {error['msg'][:1].lower()}{error['msg'][1:]}"
+    is_text = error["type"] == "float_type" and re.fullmatch(r"[+-]?[\d.]+[eE][+-]?\d+", str(error["input"]))
+    hint = ", written with a point and a signed exponent, as 1.0e-3" if is_text else ""
+    return f"{value}: {error['msg'][:1].lower()}{error['msg'][1:]}{hint}"
 
 
 def refuse(problems: list[tuple[tuple, str]]):

@@ -59,6 +59,7 @@ EDITS = [
     # types and ranges
     ("C: [1]", "C: [1, 1]", ".learners.svm.C: [1, 1] has a value twice"),
     ("C: [1]", "C: []", ".learners.svm.C: []: list should have at least 1 item"),
+    ("C: [1]", "C: [1e-3]", ".learners.svm.C[0]: '1e-3': input should be a valid number, written with a point and a"),
     ("rows: 10", "rows: 1e3", ".approximation.rows: '1e3': input should be a valid integer"),
     (TITLE, f"{TITLE}\n  search: {{length_scale: {{grid: [1.0e-200]}}}}", ".search.length_scale.grid[0]: 1e-200: inpu"),
     ("{name: gaussian}", "{name: polynomial, degree: true}", ".kernel.degree: must be a number or a word, not True"),
@@ -188,46 +189,44 @@ OF_ENTRIES["search"] = {"method": {"method": "rff"}, "penalty": {"tune_per": "si
 LENGTHS = {"bandwidth": None, "search": {"length_scale": {"grid": [1, 2]}}}
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"preprocess": None}, ".datasets.made: the key 'preprocess' is missing here and in the experiment"),
-        ({"learners": {"ridge": {"n_folds": 51}}}, ".learners.ridge.n_folds: 51 folds of 50 training rows"),
-        ({"learners": {"ridge": {"n_folds": None}}}, ".learners.ridge: the key 'n_folds' is missing"),
-        ({"methods": [{"method": "rff", "learners": {"svm": {}}}]}, ".methods[0].learners.svm: the experiment has no "),
-        ({"time": {"learner": "svn"}}, ".time.learner: there is no learner 'svn' here; known are ridge"),
-        ({"datasets": {"made": {"largest_multiple_of_d": 1}}}, ".datasets.made: largest_multiple_of_d = 1 leaves none"),
-        ({"split": {"rule": "published"}}, ".datasets.made.split: the task has no published parts; its split is half"),
-        ({"split": {"rule": "random", "n_train": 99}}, ".datasets.made.split: 99 training and 50 test rows are more t"),
-        ({"split": {"rule": "half", "n_train": 9}}, ".datasets.made.split: only the rule random takes n_train, not th"),
-        ({"split": {"rule": "blocks"}}, ".datasets.made.split: the rules blocks, first_blocks, last_blocks, block_fo"),
-        ({"split": {"rule": "half", "n_blocks": 4}}, ".datasets.made.split: the rules blocks, first_blocks, last_bl"),
-        ({"split": {"rule": "half", "n_rows": 5}}, ".datasets.made.split: only the rule folds or block_folds takes n_"),
-        ({"split": {"rule": "blocks", "n_blocks": 101}}, ".datasets.made.split: 101 blocks of 100 rows"),
-        (
-            {"methods": [{"method": "rff", "split": {"without": [99, 100]}}]},
-            ".methods[0].split: without: there is no row 100, the task has 100",
-        ),
-        (LENGTHS, ".datasets.made: search.length_scale must say by whom it is shared"),
-        (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "size"}}}, ".datasets.made: search.method m"),
-        (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "method"}}}, ".datasets.made: search.size m"),
-        ({"search": {"learner": "rigde"}}, ".search.learner: there is no learner 'rigde' here; did you mean ridge? "),
-        (
-            {"datasets": {"made": {"search": {"learner": "svm"}}}},
-            ".datasets.made.search.learner: there is no learner 'svm' here; known are ridge; add it under learners, or",
-        ),
-        ({"kernel": {"name": "gaussian", "length_scale": 2}}, ".datasets.made: has a length scale in kernel and in ba"),
-        ({"split": {"folds": "blocks"}}, ".datasets.made.split: only the rules blocks, first_blocks, last_blocks, bl"),
-        ({"split": {"rule": "blocks", "n_blocks": 6, "folds": "blocks"}}, ".learners.ridge.n_folds: 4 folds of 3 trai"),
-        ({"search": OF_RULE}, ".datasets.made: search.bandwidth.grid[0]: factor: unknown key; known are length_sca"),
-        (OF_ALL, ".datasets.made: search.options is shared with nystroem, which cannot take them: unk"),
-        ({"draws": 2, "methods": [{"method": "rff", "draw": 1}]}, ".datasets.made: has draws and an entry with draws "),
-        ({"search": {"size": {"values": 3, "multiples_of_d": 1}}}, ".datasets.made: search.size must be one size: ei"),
-        (OF_ENTRIES, ".datasets.made: search.method: rff needs a length_scale, as the methods have"),
-        ({"scores": ["mse"]}, ".datasets.made.scores: 'mse' is no metric of a binary target; known are accuracy_"),
-        ({"bandwidth": None}, ".datasets.made: states no length scale, no bandwidth rule and no grid to search it in"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "line"), [
+    ({"preprocess": None}, ".datasets.made: the key 'preprocess' is missing here and in the experiment"),
+    ({"learners": {"ridge": {"n_folds": 51}}}, ".learners.ridge.n_folds: 51 folds of 50 training rows"),
+    ({"learners": {"ridge": {"n_folds": None}}}, ".learners.ridge: the key 'n_folds' is missing"),
+    ({"methods": [{"method": "rff", "learners": {"svm": {}}}]}, ".methods[0].learners.svm: the experiment has no "),
+    ({"time": {"learner": "svn"}}, ".time.learner: there is no learner 'svn' here; known are ridge"),
+    ({"datasets": {"made": {"largest_multiple_of_d": 1}}}, ".datasets.made: largest_multiple_of_d = 1 leaves none"),
+    ({"split": {"rule": "published"}}, ".datasets.made.split: the task has no published parts; its split is half"),
+    ({"split": {"rule": "random", "n_train": 99}}, ".datasets.made.split: 99 training and 50 test rows are more t"),
+    ({"split": {"rule": "half", "n_train": 9}}, ".datasets.made.split: only the rule random takes n_train, not th"),
+    ({"split": {"rule": "blocks"}}, ".datasets.made.split: the rules blocks, first_blocks, last_blocks, block_fo"),
+    ({"split": {"rule": "half", "n_blocks": 4}}, ".datasets.made.split: the rules blocks, first_blocks, last_bl"),
+    ({"split": {"rule": "half", "n_rows": 5}}, ".datasets.made.split: only the rule folds or block_folds takes n_"),
+    ({"split": {"rule": "blocks", "n_blocks": 101}}, ".datasets.made.split: 101 blocks of 100 rows"),
+    ({"split": {"rule": "folds", "n_folds": 101}}, ".datasets.made.split: n_folds: 101 folds of 100 rows"),
+    (
+        {"methods": [{"method": "rff", "split": {"without": [99, 100]}}]},
+        ".methods[0].split: without: there is no row 100, the task has 100",
+    ),
+    (LENGTHS, ".datasets.made: search.length_scale must say by whom it is shared"),
+    (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "size"}}}, ".datasets.made: search.method m"),
+    (LENGTHS | {"search": {"length_scale": {"grid": [1], "tune_per": "method"}}}, ".datasets.made: search.size m"),
+    ({"search": {"learner": "rigde"}}, ".search.learner: there is no learner 'rigde' here; did you mean ridge? "),
+    (
+        {"datasets": {"made": {"search": {"learner": "svm"}}}},
+        ".datasets.made.search.learner: there is no learner 'svm' here; known are ridge; add it under learners, or",
+    ),
+    ({"kernel": {"name": "gaussian", "length_scale": 2}}, ".datasets.made: has a length scale in kernel and in ba"),
+    ({"split": {"folds": "blocks"}}, ".datasets.made.split: only the rules blocks, first_blocks, last_blocks, bl"),
+    ({"split": {"rule": "blocks", "n_blocks": 6, "folds": "blocks"}}, ".learners.ridge.n_folds: 4 folds of 3 trai"),
+    ({"search": OF_RULE}, ".datasets.made: search.bandwidth.grid[0]: factor: unknown key; known are length_sca"),
+    (OF_ALL, ".datasets.made: search.options is shared with nystroem, which cannot take them: unk"),
+    ({"draws": 2, "methods": [{"method": "rff", "draw": 1}]}, ".datasets.made: has draws and an entry with draws "),
+    ({"search": {"size": {"values": 3, "multiples_of_d": 1}}}, ".datasets.made: search.size must be one size: ei"),
+    (OF_ENTRIES, ".datasets.made: search.method: rff needs a length_scale, as the methods have"),
+    ({"scores": ["mse"]}, ".datasets.made.scores: 'mse' is no metric of a binary target; known are accuracy_"),
+    ({"bandwidth": None}, ".datasets.made: states no length scale, no bandwidth rule and no grid to search it in"),
+])  # fmt: skip
 def test_what_is_impossible_on_a_data_set_is_found_when_the_plan_is_made(changes, line):
     assert problems_on_datasets(selected(ORIGINAL), ORIGINAL, {"made": TASK}) == []
     own = selected(ORIGINAL, **changes)
@@ -253,19 +252,16 @@ def test_an_entry_has_its_position_in_the_file_where_steps_are_written_out():
     assert line.endswith(f": {name}.methods[{len(raw[name]['methods']) - 1}].options: wrong")
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        ({"methods": [{"method": "rom", "options": {"n_factors": 0}}]}, ".methods[0]: n_factors == 0, must be"),
-        ({"methods": [{"method": "qmc", "options": {"sequence": "x"}}]}, ".methods[0]: sequence must be one o"),
-        ({"methods": [{"method": "rm"}]}, ".methods[0]: rm does not apply to the kernel gaussian"),
-        ({"methods": [{"method": "karff", "options": {"n_candidates": 9}}]}, ".methods[0]: n_candidates == 9,"),
-        ({"kernel": {"name": "gaussian", "length_scale": -1}, "bandwidth": None}, ".kernel: length_scale must be posi"),
-        ({"learners": {"logistic": {"penalties": [1], "n_folds": 2}}}, ".learners.logistic: the learner's options do"),
-        ({"preprocess": [{"pca": {"n_components": 9}}]}, ".preprocess: pca cannot keep 9 components of 5 columns"),
-        ({"bandwidth": {"rule": "neighbour", "k": 60, "length_scale": None}}, ".bandwidth: the 60-th nearest neighbou"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("changes", "line"), [
+    ({"methods": [{"method": "rom", "options": {"n_factors": 0}}]}, ".methods[0]: n_factors == 0, must be"),
+    ({"methods": [{"method": "qmc", "options": {"sequence": "x"}}]}, ".methods[0]: sequence must be one o"),
+    ({"methods": [{"method": "rm"}]}, ".methods[0]: rm does not apply to the kernel gaussian"),
+    ({"methods": [{"method": "karff", "options": {"n_candidates": 9}}]}, ".methods[0]: n_candidates == 9,"),
+    ({"kernel": {"name": "gaussian", "length_scale": -1}, "bandwidth": None}, ".kernel: length_scale must be posi"),
+    ({"learners": {"logistic": {"penalties": [1], "n_folds": 2}}}, ".learners.logistic: the learner's options do"),
+    ({"preprocess": [{"pca": {"n_components": 9}}]}, ".preprocess: pca cannot keep 9 components of 5 columns"),
+    ({"bandwidth": {"rule": "neighbour", "k": 60, "length_scale": None}}, ".bandwidth: the 60-th nearest neighbou"),
+])  # fmt: skip
 def test_what_cannot_be_built_is_found_by_the_command_check(changes, line):
     assert check.problems_of_parts({"toy": selected(ORIGINAL)}, ORIGINAL, {"made": TASK}) == []
     ((name, found),) = check.problems_of_parts({"toy": selected(ORIGINAL, **changes)}, ORIGINAL, {"made": TASK})
@@ -393,6 +389,18 @@ def test_presets_are_not_laid_over_each_other(folder):
     edited(folder, "presets/mine.yaml", "preset: laptop", "preset: measured")
     (presets / "mine.yaml").rename(presets / "measured.yaml")
     assert "measured is the name of the shipped measurements" in found("measured")
+
+
+def test_a_preset_overrides_the_defaults_however_it_is_chosen_and_is_overridden(folder):
+    path = folder / "presets" / "mine.yaml"
+    own = "preset: mine\nseed: 7\nonly_datasets: [eeg]\nmax_mem_mb: 900"
+    path.write_text((folder / PRESET).read_text("utf-8").replace("preset: laptop", own), "utf-8")
+    by_name, by_file = settings_of(folder, preset="mine"), read_yaml(folder / "config.yaml") | read_yaml(path)
+    assert (by_name["seed"], by_name["only_datasets"], by_name["max_mem_mb"]) == (7, ["eeg"], 900)
+    assert config.checked_settings(by_file, folder, [folder / "config.yaml", path]) == by_name
+    reset = config.checked_settings(by_file | {"seed": 2021}, folder, [folder / "config.yaml", path])
+    assert reset == by_name | {"seed": 2021}
+    assert settings_of(folder, preset="mine", seed=8)["seed"] == 8
 
 
 def test_settings_are_the_preset_under_what_the_user_gives(tmp_path):

@@ -206,16 +206,13 @@ def test_what_is_missing_lost_or_other_data_is_not_judged(numbers, difference, v
     assert math.isnan(found["margin"]) == (verdict != "too noisy")
 
 
-@pytest.mark.parametrize(
-    ("difference", "error", "verdict"),
-    [
-        (0.49, 0.0, "reproduced"), (0.51, 0.0, "better"), (-0.49, 0.0, "reproduced"), (-0.51, 0.0, "worse"),
-        # three standard errors above the margin: 0.6, 0.9
-        (0.59, 0.2, "reproduced"), (0.61, 0.2, "better"), (-0.89, 0.3, "reproduced"), (-0.91, 0.3, "worse"),
-        # and above twice the margin: 0.999, 1.002
-        (0.1, 0.333, "reproduced"), (0.1, 0.334, "too noisy"), (1.0, 0.334, "too noisy"), (1.01, 0.334, "better"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("difference", "error", "verdict"), [
+    (0.49, 0.0, "reproduced"), (0.51, 0.0, "better"), (-0.49, 0.0, "reproduced"), (-0.51, 0.0, "worse"),
+    # three standard errors above the margin: 0.6, 0.9
+    (0.59, 0.2, "reproduced"), (0.61, 0.2, "better"), (-0.89, 0.3, "reproduced"), (-0.91, 0.3, "worse"),
+    # and above twice the margin: 0.999, 1.002
+    (0.1, 0.333, "reproduced"), (0.1, 0.334, "too noisy"), (1.0, 0.334, "too noisy"), (1.01, 0.334, "better"),
+])  # fmt: skip
 def test_the_borders_of_the_verdicts(difference, error, verdict):
     found = verdict_on(published=80.0, published_error=error, value=80.0 + difference, error=0.0)
     assert (found["verdict"], found["margin"], found["standard_error"]) == (verdict, 0.5, error)

@@ -231,36 +231,33 @@ def test_the_excess_of_the_cost_by_rounds(power, verdict):
 CLEAR, NOISY = (2.1, 2.1, 2.1), (0.1, 2.1, 9.9)
 
 
-@pytest.mark.parametrize(
-    ("claim", "rows", "verdict"),
-    [
-        ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.0,) * 3, 16: CLEAR}), "holds"),
-        ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.2,) * 3, 16: CLEAR}), "partly"),
-        ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.0,) * 3, 16: (2.0,) * 3}), "fails"),
-        ("slsrff-04", ratios_of("lsrff", "rff", {8: (1.0,) * 3, 16: NOISY}), "not testable"),
-        ("slsrff-04", ratios_of("lsrff", "rff", {8: NOISY, 16: CLEAR}), "not testable"),
-        ("slsrff-04", ratios_of("lsrff", "rff", {4: NOISY, 8: (1.0,) * 3, 16: CLEAR}), "holds"),
-        ("slsrff-04", ratios_of("lsrff", "rff", {8: (1.0,) * 3, 16: (2.0,) * 3}), "partly"),
-        *(("slsrff-04", ratios_of("lsrff", "rff", x), "not run") for x in ({8: CLEAR}, {4: (1.0,) * 3, 16: CLEAR})),
-        # the median counts, not the mean
-        ("slsrff-05", ratios_of("slsrff", "rff", {8: (1.9, 1.95, 2.2)}), "holds"),
-        ("slsrff-05", ratios_of("slsrff", "rff", {4: CLEAR, 8: (1.0,) * 3}), "holds"),
-        *(("slsrff-05", ratios_of("slsrff", "rff", {8: each}), "fails") for each in (CLEAR, (0.5,) * 3)),
-        ("slsrff-05", ratios_of("slsrff", "rff", {8: NOISY, 16: (1.0,) * 3}), "holds"),
-        ("slsrff-05", ratios_of("slsrff", "rff", {8: NOISY}), "not testable"),
-        ("slsrff-05", ratios_of("slsrff", "rff", {8: (1.0,) * 3}, settings={"machine_busy": True}), "not testable"),
-        ("slsrff-06", ratios_of("lsrff", "slsrff", {1: CLEAR, 2: (1.01,) * 3}), "holds"),
-        ("slsrff-06", ratios_of("lsrff", "slsrff", {1: CLEAR, 2: (0.99,) * 3}), "partly"),
-        ("slsrff-06", ratios_of("lsrff", "slsrff", {1: NOISY}), "not testable"),
-        ("slsrff-07", ratios_of("lsrff", "slsrff", {1: CLEAR}, "cod-rna"), "holds"),
-        ("slsrff-08", ratios_of("lsrff", "slsrff", {1: CLEAR}, "covtype"), "holds"),
-        ("slsrff-09", ratios_of("lsrff", "slsrff", {1: CLEAR}), "not run"),
-        ("slsrff-10", ratios_of("lsrff", "slsrff", {2: NOISY, 4: (2.0,) * 3, 8: NOISY, 16: CLEAR}), "holds"),
-        ("slsrff-10", ratios_of("lsrff", "slsrff", {4: CLEAR, 8: (2.0,) * 3}), "fails"),
-        ("slsrff-10", ratios_of("lsrff", "slsrff", {4: NOISY, 8: (3.0,) * 3}), "not testable"),
-        ("slsrff-10", ratios_of("lsrff", "slsrff", {4: CLEAR}), "not run"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("claim", "rows", "verdict"), [
+    ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.0,) * 3, 16: CLEAR}), "holds"),
+    ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.2,) * 3, 16: CLEAR}), "partly"),
+    ("slsrff-04", ratios_of("lsrff", "rff", {8: (2.0,) * 3, 16: (2.0,) * 3}), "fails"),
+    ("slsrff-04", ratios_of("lsrff", "rff", {8: (1.0,) * 3, 16: NOISY}), "not testable"),
+    ("slsrff-04", ratios_of("lsrff", "rff", {8: NOISY, 16: CLEAR}), "not testable"),
+    ("slsrff-04", ratios_of("lsrff", "rff", {4: NOISY, 8: (1.0,) * 3, 16: CLEAR}), "holds"),
+    ("slsrff-04", ratios_of("lsrff", "rff", {8: (1.0,) * 3, 16: (2.0,) * 3}), "partly"),
+    *(("slsrff-04", ratios_of("lsrff", "rff", x), "not run") for x in ({8: CLEAR}, {4: (1.0,) * 3, 16: CLEAR})),
+    # the median counts, not the mean
+    ("slsrff-05", ratios_of("slsrff", "rff", {8: (1.9, 1.95, 2.2)}), "holds"),
+    ("slsrff-05", ratios_of("slsrff", "rff", {4: CLEAR, 8: (1.0,) * 3}), "holds"),
+    *(("slsrff-05", ratios_of("slsrff", "rff", {8: each}), "fails") for each in (CLEAR, (0.5,) * 3)),
+    ("slsrff-05", ratios_of("slsrff", "rff", {8: NOISY, 16: (1.0,) * 3}), "holds"),
+    ("slsrff-05", ratios_of("slsrff", "rff", {8: NOISY}), "not testable"),
+    ("slsrff-05", ratios_of("slsrff", "rff", {8: (1.0,) * 3}, settings={"machine_busy": True}), "not testable"),
+    ("slsrff-06", ratios_of("lsrff", "slsrff", {1: CLEAR, 2: (1.01,) * 3}), "holds"),
+    ("slsrff-06", ratios_of("lsrff", "slsrff", {1: CLEAR, 2: (0.99,) * 3}), "partly"),
+    ("slsrff-06", ratios_of("lsrff", "slsrff", {1: NOISY}), "not testable"),
+    ("slsrff-07", ratios_of("lsrff", "slsrff", {1: CLEAR}, "cod-rna"), "holds"),
+    ("slsrff-08", ratios_of("lsrff", "slsrff", {1: CLEAR}, "covtype"), "holds"),
+    ("slsrff-09", ratios_of("lsrff", "slsrff", {1: CLEAR}), "not run"),
+    ("slsrff-10", ratios_of("lsrff", "slsrff", {2: NOISY, 4: (2.0,) * 3, 8: NOISY, 16: CLEAR}), "holds"),
+    ("slsrff-10", ratios_of("lsrff", "slsrff", {4: CLEAR, 8: (2.0,) * 3}), "fails"),
+    ("slsrff-10", ratios_of("lsrff", "slsrff", {4: NOISY, 8: (3.0,) * 3}), "not testable"),
+    ("slsrff-10", ratios_of("lsrff", "slsrff", {4: CLEAR}), "not run"),
+])  # fmt: skip
 def test_claims_on_times_by_rounds(claim, rows, verdict):
     # by the tests of the claim alone: of slsrff-05 our rows could say one thing only
     assert verdict_rows.judged(claim, rows, not_testable="") == verdict

@@ -27,13 +27,10 @@ def test_a_schema_is_up_to_date_and_accepts_the_shipped_files(name):
         assert [f"{path.name} {error.json_path}" for error in check.iter_errors(read_yaml(path))] == []
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"methodz": []}, {"repeats": 0}, {"kernel": {"name": "gausian"}}, {"preprocess": ["minmaxx"]},
-        {"sizes": {"values": ["a"]}},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("wrong", [
+    {"methodz": []}, {"repeats": 0}, {"kernel": {"name": "gausian"}}, {"preprocess": ["minmaxx"]},
+    {"sizes": {"values": ["a"]}},
+])  # fmt: skip
 def test_a_schema_marks_a_mistake(wrong):
     check = jsonschema.Draft202012Validator(schemas.schemas()["experiments"])
     good = {"extends": "slsrff-text", "title": "A title", "time": None}

@@ -85,18 +85,15 @@ def test_a_ridge_belongs_to_the_spectral_factor(norm, options):
         approximation_error(np.eye(2), np.eye(2), norm, **options)
 
 
-@pytest.mark.parametrize(
-    ("kind", "refused", "taken", "message"),
-    [
-        (energy, {"grid": {"candidates": 30, "terms": 31}}, {"grid": {"candidates": 30, "terms": 30}},
-         "terms must be at most candidates"),
-        (ranking, {"grid": {"candidates": [200, 50], "n_features": 51}},
-         {"grid": {"candidates": [200, 51], "n_features": 51}}, "candidates must be at least n_features"),
-        (path, {"methods": [{"method": "orf"}, {"method": "rff"}, {"method": "gq"}]}, {"methods": [{"method": "rff"}]},
-         "not of gq, orf"),
-        (stream, {"preprocess": ["standard"]}, {"preprocess": ["none"]}, "as they are prepared, not after"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("kind", "refused", "taken", "message"), [
+    (energy, {"grid": {"candidates": 30, "terms": 31}}, {"grid": {"candidates": 30, "terms": 30}},
+     "terms must be at most candidates"),
+    (ranking, {"grid": {"candidates": [200, 50], "n_features": 51}},
+     {"grid": {"candidates": [200, 51], "n_features": 51}}, "candidates must be at least n_features"),
+    (path, {"methods": [{"method": "orf"}, {"method": "rff"}, {"method": "gq"}]}, {"methods": [{"method": "rff"}]},
+     "not of gq, orf"),
+    (stream, {"preprocess": ["standard"]}, {"preprocess": ["none"]}, "as they are prepared, not after"),
+])  # fmt: skip
 def test_a_part_that_a_kind_cannot_measure_is_refused(kind, refused, taken, message):
     with pytest.raises(ValueError, match=message):
         kind.check(toys.part(**refused))

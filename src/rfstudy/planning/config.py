@@ -107,14 +107,16 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     ``files`` are the sources of ``config``; later files override earlier ones. A message names the file that a key is
     from. Raise ``ConfigurationError`` for an unknown preset and for every key or value that the model refuses.
     """
+    general = Path(config_dir, "config.yaml").resolve()
+    usual = read_yaml(general)
     for path in files:  # Snakemake, which has read them, takes the last of equal keys
-        read_yaml(path)
+        usual = usual if Path(path).resolve() == general else without(usual, *read_yaml(path))
     presets = Path(config_dir) / "presets"
     why = f"is laid over the preset {config.get('preset')}: one preset is chosen at a time"
     given = [path for path in map(Path, files) if path.resolve().parent == presets.resolve()]
     stop_at([f"{shown(path)}: {why}" for path in given if path.stem != config.get("preset")])
     try:
-        settings = load_settings(config, config_dir)
+        settings = load_settings(config, config_dir, usual.items())
     except ConfigurationError as error:
         raise ConfigurationError(f"{origin_of('preset', config, files, 'config.yaml')}: {error}") from error
     of_preset = shown(presets / f"{settings['preset']}.yaml")
@@ -124,11 +126,12 @@ def checked_settings(config: dict, config_dir: Path, files=()) -> dict:
     return settings
 
 
-def load_settings(config: dict, config_dir: Path) -> dict:
+def load_settings(config: dict, config_dir: Path, usual=()) -> dict:
     """Return the settings of a preset, overridden by the keys of the command line or of ``--configfile``.
 
-    ``config`` is the mapping that Snakemake read: ``config.yaml``, overridden by the user's keys. Raise
-    ``ConfigurationError`` for an unknown preset.
+    ``config`` is the mapping that Snakemake read: ``config.yaml``, overridden by the user's keys. The preset overrides
+    the pairs of a key and its value in ``usual``, which only ``config.yaml`` states. Raise ``ConfigurationError`` for
+    an unknown preset.
     """
     folder = Path(config_dir) / "presets"
     known = [path.stem for path in yaml_files(folder)]
@@ -139,7 +142,8 @@ def load_settings(config: dict, config_dir: Path) -> dict:
     if preset in (MEASURED, YOURS):
         what = "the shipped measurements" if preset == MEASURED else "figures next to the shipped measurements"
         raise ConfigurationError(f"{preset} is the name of {what}: call the preset something else")
-    given = {key: value if key in NAMES and value != "null" else typed(value) for key, value in config.items()}
+    given = {key: value for key, value in config.items() if key not in of_preset or (key, value) not in usual}
+    given = {key: value if key in NAMES and value != "null" else typed(value) for key, value in given.items()}
     settings = merge(of_preset, given, null_removes=False)
     for key in SELECTIONS:
         # --config only_datasets=eeg,skin arrives as one text, only_sizes=1000 as a number

@@ -232,7 +232,9 @@ def rows_of_split(own: dict, task: dict, settings: dict) -> tuple[int, int] | st
     if how["rule"] == "half":
         return halves(total)
     if how["rule"] == "folds":  # the last of ten published folds may have one row more
-        n_test = -(-total // how.get("n_folds", N_FOLDS))
+        if (n_folds := how.get("n_folds", N_FOLDS)) > total:
+            return f"n_folds: {n_folds} folds of {total} rows"
+        n_test = -(-total // n_folds)
         return total - n_test, n_test
     if how["rule"] == "random":
         n_train, n_test = how.get("n_train", n_train), how.get("n_test", n_test)

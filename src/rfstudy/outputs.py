@@ -113,7 +113,7 @@ def problems_with(entry: dict, experiments: dict[str, dict]) -> list[str]:
     for protocol, named in entry["experiments"].items():
         if names := catalogue.as_list(named):
             of = known_of([experiments[name] for name in names])
-            # what it has about published rows are headings
+            # ``about`` holds headings of a published table
             found += unknown(without(entry, "about"), of, f" in the experiment for {protocol}")
     return list(dict.fromkeys(found))
 

@@ -87,8 +87,10 @@ def status_in(message: str) -> str:
 
 def tail(path) -> str:
     """Return the end of a text file; "" if there is none."""
-    with suppress(OSError):
-        return Path(path).read_bytes()[-TAIL:].decode("utf-8", errors="replace")
+    with suppress(OSError), open(path, "rb") as stream:
+        stream.seek(0, 2)
+        stream.seek(max(0, stream.tell() - TAIL))
+        return stream.read().decode("utf-8", errors="replace")
     return ""
 
 

@@ -152,16 +152,13 @@ def test_the_origin_of_the_target_changes_no_prediction(name):
     np.testing.assert_allclose(far - 1e9, at_0, atol=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("values", "task"),
-    [
-        ([1e300, 2e300] * 50, "classes"),
-        (np.repeat(np.arange(7), [60, 90, 40, 20, 9, 4, 2]), "regression"),  # counts
-        ([0, 1] * 50, "classes"), (np.arange(200) % 20, "classes"), (18 + np.arange(200) % 15, "regression"),
-        (np.arange(200) % 25, "regression"),
-        (np.linspace(0, 1, 100), "regression"), (["a", "b"] * 50, "classes"), ([True, False] * 50, "classes"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("values", "task"), [
+    ([1e300, 2e300] * 50, "classes"),
+    (np.repeat(np.arange(7), [60, 90, 40, 20, 9, 4, 2]), "regression"),  # counts
+    ([0, 1] * 50, "classes"), (np.arange(200) % 20, "classes"), (18 + np.arange(200) % 15, "regression"),
+    (np.arange(200) % 25, "regression"),
+    (np.linspace(0, 1, 100), "regression"), (["a", "b"] * 50, "classes"), ([True, False] * 50, "classes"),
+])  # fmt: skip
 def test_the_task_is_inferred(tmp_path, values, task):
     path = saved(tmp_path, pd.DataFrame({"x": np.arange(len(values)) * 0.5, "y": values}))
     asked, other = understand(path, "y"), {"classes": "regression", "regression": "classes"}[task]

@@ -37,29 +37,26 @@ IMAGES = np.arange(2 * 2 * 3).reshape(2, 2, 3)
 FEATURES_OF_HAR = "  2.8858451e-001 -2.0294171e-002\n -1.3290514e-001  1.0000000e+000\n"
 
 
-@pytest.mark.parametrize(
-    ("parser", "content", "task", "rows", "labels"),
-    [
-        # columns count from one, absent ones are zero; integers may be written in other ways
-        ("libsvm", "+1 1:0.5 3:-2\n-1.0 2:1 \n2e2\n", {"d": 4}, [[0.5, 0, -2, 0], [0, 1, 0, 0], [0] * 4], [1, -1, 200]),
-        ("libsvm", "-0 1:1\n9007199254740992 1:1\n", {"d": 1}, [[1], [1]], [0, 2**53]),
-        ("libsvm", "+1 1:0.5 3:-2\n-1 2:1 \n", {"d": 2, "drop_columns": [3]}, [[0.5, 0], [0, 1]], [1, -1]),
-        ("table", "1,2.5,g\n-3,4,h\n", {"d": 2}, [[1, 2.5], [-3, 4]], ["g", "h"]),
-        ("table", "g,1,2.5\nh,-3,4\n", {"d": 2, "label_column": "first"}, [[1, 2.5], [-3, 4]], ["g", "h"]),
-        ("table", "1\t2.5\tg\r\n-3\t4\th\r\n", {"d": 2, "separator": "\t"}, [[1, 2.5], [-3, 4]], ["g", "h"]),
-        # numbers as labels stay as they are printed
-        ("table", "1,2,07\n3,4,7\n", {"d": 2}, [[1, 2], [3, 4]], ["07", "7"]),
-        ("table", NEWS, OF_NEWS, [[12, 0.5], [9, 0.25]], ["593", "1e3"]),
-        ("arff", HEADER + "@data\r\n1.5,2,0\r\n3,4,1\r\n", {"d": 2}, [[1.5, 2], [3, 4]], ["0", "1"]),
-        ("arff", f"% @DATA\n%\n@DATA\n{REMARKS}", {"d": 2}, [[1.5, 2], [3, 4], [5, 6]], ["0", "1%", "1"]),
-        # the header may be in any encoding
-        ("arff", b"@RELATION caf\xe9\n@data\n1,2,a\n", {"d": 2}, [[1, 2]], ["a"]),
-        ("pair", ["1 2\r\n3 4\r\n\r\n", "5\n1 \n\n"], {"d": 2}, [[1, 2], [3, 4]], ["5", "1"]),
-        ("pair", ["1 2\n3 4\n", "a\nNA\n"], {"d": 2}, [[1, 2], [3, 4]], ["a", "NA"]),
-        ("pair", [FEATURES_OF_HAR, "5\n1\n"], {"d": 2},
-         [[np.float32(0.28858451), np.float32(-0.020294171)], [np.float32(-0.13290514), 1]], ["5", "1"]),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("parser", "content", "task", "rows", "labels"), [
+    # columns count from one, absent ones are zero; integers may be written in other ways
+    ("libsvm", "+1 1:0.5 3:-2\n-1.0 2:1 \n2e2\n", {"d": 4}, [[0.5, 0, -2, 0], [0, 1, 0, 0], [0] * 4], [1, -1, 200]),
+    ("libsvm", "-0 1:1\n9007199254740992 1:1\n", {"d": 1}, [[1], [1]], [0, 2**53]),
+    ("libsvm", "+1 1:0.5 3:-2\n-1 2:1 \n", {"d": 2, "drop_columns": [3]}, [[0.5, 0], [0, 1]], [1, -1]),
+    ("table", "1,2.5,g\n-3,4,h\n", {"d": 2}, [[1, 2.5], [-3, 4]], ["g", "h"]),
+    ("table", "g,1,2.5\nh,-3,4\n", {"d": 2, "label_column": "first"}, [[1, 2.5], [-3, 4]], ["g", "h"]),
+    ("table", "1\t2.5\tg\r\n-3\t4\th\r\n", {"d": 2, "separator": "\t"}, [[1, 2.5], [-3, 4]], ["g", "h"]),
+    # numbers as labels stay as they are printed
+    ("table", "1,2,07\n3,4,7\n", {"d": 2}, [[1, 2], [3, 4]], ["07", "7"]),
+    ("table", NEWS, OF_NEWS, [[12, 0.5], [9, 0.25]], ["593", "1e3"]),
+    ("arff", HEADER + "@data\r\n1.5,2,0\r\n3,4,1\r\n", {"d": 2}, [[1.5, 2], [3, 4]], ["0", "1"]),
+    ("arff", f"% @DATA\n%\n@DATA\n{REMARKS}", {"d": 2}, [[1.5, 2], [3, 4], [5, 6]], ["0", "1%", "1"]),
+    # the header may be in any encoding
+    ("arff", b"@RELATION caf\xe9\n@data\n1,2,a\n", {"d": 2}, [[1, 2]], ["a"]),
+    ("pair", ["1 2\r\n3 4\r\n\r\n", "5\n1 \n\n"], {"d": 2}, [[1, 2], [3, 4]], ["5", "1"]),
+    ("pair", ["1 2\n3 4\n", "a\nNA\n"], {"d": 2}, [[1, 2], [3, 4]], ["a", "NA"]),
+    ("pair", [FEATURES_OF_HAR, "5\n1\n"], {"d": 2},
+     [[np.float32(0.28858451), np.float32(-0.020294171)], [np.float32(-0.13290514), 1]], ["5", "1"]),
+])  # fmt: skip
 def test_what_is_read(tmp_path, parser, content, task, rows, labels):
     X, found = parse(parser, tmp_path, content, **task)
     assert X.tolist() == rows
@@ -192,31 +189,28 @@ TWO_PARTS = {"parser": "libsvm", "d": 1, "files": {"train": ["toy"], "test": ["t
 PAIRS = {"train": ["train", "train-labels"], "test": ["test", "test-labels"]}
 
 
-@pytest.mark.parametrize(
-    ("files", "task", "expected"),
-    [
-        # a class may be called NA
-        ({"toy": "1,2,NA\n3,4,null\n"}, NAMED, ([[1, 2], [3, 4]], [1, -1], None)),
-        # published training rows come first
-        ({"toy": "1 1:1\n2 1:2\n", "toy.t": "2 1:3\n1 1:4\n1 1:5\n"}, TWO_PARTS,
-         ([[1], [2], [3], [4], [5]], [-1, 1, 1, -1, -1], 2)),
-        # a dropped class shortens both parts
-        ({"train": idx([[[1]], [[2]], [[3]]]), "train-labels": idx([1, 2, 3]),
-          "test": idx([[[3]], [[2]]]), "test-labels": idx([3, 2])},
-         {"parser": "idx", "d": 1, "files": PAIRS, "labels": {"2": -1, "3": 1, "rest": "drop"}},
-         ([[2], [3], [3], [2]], [-1, 1, 1, -1], 2)),
-        # listed rows are chosen and ordered
-        ({"toy": "A,0\nB,1\nC,2\nD,3\n", "rows.csv": "part,row\ntrain,3\ntest,0\ntrain,1\n"},
-         LETTERS | {"labels": {"A": 1, "rest": -1}}, ([[3], [1], [0]], [-1, -1, 1], 2)),
-        # they are those of the file, also where some of them are dropped
-        ({"toy": "c,0\na,1\nb,2\nc,3\na,4\n", "rows.csv": "part,row\ntrain,4\ntrain,3\ntest,2\ntest,1\n"},
-         LETTERS | {"labels": {"a": 1, "b": -1, "rest": "drop"}}, ([[4], [2], [1]], [1, -1, 1], 1)),
-        # the first rows of a file in order are the training part
-        ({"toy": "2001,1.5,-2\n1999,0,3\n1969,4,5\n"},
-         LETTERS | {"rows": "in_order", "d": 2, "n_train": 2, "target": "regression"},
-         ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("files", "task", "expected"), [
+    # a class may be called NA
+    ({"toy": "1,2,NA\n3,4,null\n"}, NAMED, ([[1, 2], [3, 4]], [1, -1], None)),
+    # published training rows come first
+    ({"toy": "1 1:1\n2 1:2\n", "toy.t": "2 1:3\n1 1:4\n1 1:5\n"}, TWO_PARTS,
+     ([[1], [2], [3], [4], [5]], [-1, 1, 1, -1, -1], 2)),
+    # a dropped class shortens both parts
+    ({"train": idx([[[1]], [[2]], [[3]]]), "train-labels": idx([1, 2, 3]),
+      "test": idx([[[3]], [[2]]]), "test-labels": idx([3, 2])},
+     {"parser": "idx", "d": 1, "files": PAIRS, "labels": {"2": -1, "3": 1, "rest": "drop"}},
+     ([[2], [3], [3], [2]], [-1, 1, 1, -1], 2)),
+    # listed rows are chosen and ordered
+    ({"toy": "A,0\nB,1\nC,2\nD,3\n", "rows.csv": "part,row\ntrain,3\ntest,0\ntrain,1\n"},
+     LETTERS | {"labels": {"A": 1, "rest": -1}}, ([[3], [1], [0]], [-1, -1, 1], 2)),
+    # they are those of the file, also where some of them are dropped
+    ({"toy": "c,0\na,1\nb,2\nc,3\na,4\n", "rows.csv": "part,row\ntrain,4\ntrain,3\ntest,2\ntest,1\n"},
+     LETTERS | {"labels": {"a": 1, "b": -1, "rest": "drop"}}, ([[4], [2], [1]], [1, -1, 1], 1)),
+    # the first rows of a file in order are the training part
+    ({"toy": "2001,1.5,-2\n1999,0,3\n1969,4,5\n"},
+     LETTERS | {"rows": "in_order", "d": 2, "n_train": 2, "target": "regression"},
+     ([[1.5, -2], [0, 3], [4, 5]], [2001, 1999, 1969], 2)),
+])  # fmt: skip
 def test_the_rows_of_a_task_come_from_its_files_the_training_rows_first(tmp_path, files, task, expected):
     for name, content in files.items():
         (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -127,15 +127,12 @@ def test_a_generated_task_may_have_a_label_map(tmp_path):
     assert (facts["dtype"], facts["class_counts"]["train"].keys()) == ("uint8", {"-1", "1"})
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"target": "regression"}, "mill is a regression, but its labels are of type int64"),
-        ({"generator": {"name": "digits", "n_train": 1700, "n_test": 97}, "d": 64}, "needs two classes as integers"),
-        ({"generator": {"name": "regression", "waves": 1, "mean": 0.0, "deviation": 1.0, "n_train": 20, "n_test": 10}},
-         "mill needs two classes as integers, its labels are 30 values of type float64"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("change", "words"), [
+    ({"target": "regression"}, "mill is a regression, but its labels are of type int64"),
+    ({"generator": {"name": "digits", "n_train": 1700, "n_test": 97}, "d": 64}, "needs two classes as integers"),
+    ({"generator": {"name": "regression", "waves": 1, "mean": 0.0, "deviation": 1.0, "n_train": 20, "n_test": 10}},
+     "mill needs two classes as integers, its labels are 30 values of type float64"),
+])  # fmt: skip
 def test_labels_that_are_not_what_the_target_needs_are_an_error(tmp_path, change, words):
     task = MILL | change
     counts = {key: task["generator"][key] for key in ("n_train", "n_test")}

@@ -254,7 +254,7 @@ def cross_validate(blocks, loss, targets, used, penalties, Y, folds, score, weig
 
 
 def minimise(blocks, loss, targets, used, penalties, *, n_columns, has_intercept=False, tolerance=None):
-    """Yield the solution for every row of a grid of penalties, with g = k m groups, the first fold's first.
+    """Yield the solution for every row of a grid of penalties, with g = k m groups: the groups of the first fold first.
 
     It is coefficients (D, g, c), intercepts (g, c), the decision values of all rows (n, g, c), convergence by group
     (g,) and the number of Newton steps. The decision values change when the next solution is requested.

@@ -7,7 +7,7 @@ import numpy as np
 
 from random_features.maps.game import GameMap, check_step, class_signs, joined
 from random_features.maps.peaks import Climb, PeakSearch
-from random_features.maps.spectral import SpectralMap
+from random_features.maps.spectral import SpectralMap, check_frequencies
 
 #: The start of "text": this many times the variance of the kernel's frequencies (Appendix A.1).
 VARIANCE_OF_START = 1.5
@@ -170,6 +170,7 @@ class PeakSearchFourier(GameMap, SpectralMap):
             best = {"frequencies": self._cast(np.empty((0, X.shape[1]))), "potentials": self._cast(np.empty(0))}
             for _ in range(tries):
                 starts = self._cast(self.start_std_ * rng.standard_normal((self.n_copies, X.shape[1])))
+                check_frequencies(starts)
                 found = peaks.climb(weights, starts, how, [self._search_seed, number])
                 best = highest(joined([best, dict(zip(best, found, strict=True))]), self.components_per_round_)
             return best

@@ -11,7 +11,6 @@ import torch
 
 from random_features.arrays import dense, one_blas_thread, row_blocks
 from random_features.maps.blocks import for_each_block
-from random_features.maps.spectral import check_frequencies
 from random_features.tensors import as_tensor, cosine, product, resolve_device, sine
 
 #: Frequencies that a thread processes at once, and the largest number of entries in their product with the data: so few
@@ -60,7 +59,7 @@ class PeakSearch:
         return self.climb(weights, frequencies, Climb(n_steps=0), [])[1]
 
     def climb(self, weights: np.ndarray, starts: np.ndarray, how: Climb, seed) -> tuple[np.ndarray, np.ndarray]:
-        """Return the best point on the path of each copy; ``ValueError`` for starts whose projections overflow.
+        """Return the best point on the path of each copy.
 
         Parameters
         ----------
@@ -73,7 +72,6 @@ class PeakSearch:
         -------
         the points, ndarray of shape (copies, d), and their potentials (copies,)
         """
-        check_frequencies(starts)
         like_rows = {"device": self.device, "dtype": self.X.dtype}
         points, weights = torch.tensor(starts, **like_rows), torch.tensor(weights, **like_rows)
         potentials, weighted = torch.empty_like(points[:, 0]), self.X * (2.0 * weights)[:, None]

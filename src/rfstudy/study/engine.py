@@ -263,7 +263,7 @@ def in_memory(work_of, job: Job):
 class KindModule(Protocol):
     """The functions of the module of a kind (``study/kinds``). ``registry.KINDS`` has the facts that planning needs.
 
-    ``measure`` is that of a kind with a stage, ``timed`` that of one whose times are measured. The others are optional.
+    A kind with a stage has ``measure``, and a kind whose times are measured has ``timed``. The others are optional.
     """
 
     def cells(self, job: Job) -> list[Cell]:

@@ -175,7 +175,7 @@ def processor_seconds() -> float:
 
 
 def load_of_machine() -> tuple[float, float, float]:
-    """Return the wall clock, the processor seconds of the whole machine, and those of this job."""
+    """Return the wall clock, and the processor seconds of the whole machine and of this job."""
     times = psutil.cpu_times()
     kinds = ("user", "system", "nice", "irq", "softirq", "steal")  # not all of them on every system
     busy = sum(getattr(times, name, 0.0) for name in kinds)
